@@ -1,0 +1,69 @@
+"""What is asked of a match: by seats (actions), by people in the lobby, by the house."""
+
+from dataclasses import dataclass, field
+
+from engine.actions import Action
+from engine.state import SeatKind, Visibility
+
+
+@dataclass(frozen=True, slots=True)
+class SeatSetup:
+    """How a seat is laid out at creation."""
+
+    kind: SeatKind
+    name: str | None = None
+    bot_level: str | None = None
+    player_id: str | None = field(default=None, repr=False)
+    entropy: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateMatch:
+    """Open a match; ``secret`` is 32 bytes in hex, drawn by the caller (engine.deal)."""
+
+    match_id: str
+    seats: tuple[SeatSetup, ...]
+    visibility: Visibility
+    host: str = field(repr=False)
+    secret: str = field(repr=False)
+    join_code: str = field(repr=False)
+    turn_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JoinMatch:
+    """Take the first open seat. ``may_enter``: the match is public, or its join code was given."""
+
+    player_id: str = field(repr=False)
+    name: str
+    may_enter: bool
+    entropy: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveMatch:
+    """Give up one's seat: it opens again in the lobby, a bot takes it later."""
+
+    player_id: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StartMatch:
+    """Start now; seats still open are taken by bots."""
+
+    player_id: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRound:
+    """The house scores the ended round, then deals the next one or ends the match."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpireTurn:
+    """The house plays ``action`` for a seat whose clock has run out."""
+
+    action: Action
+
+
+Command = CreateMatch | JoinMatch | LeaveMatch | StartMatch | ScoreRound | ExpireTurn | Action

@@ -1,0 +1,118 @@
+"""The one decision: what a command leads to in a state, as events; nothing is changed here."""
+
+from typing import assert_never
+
+from engine import commands as c
+from engine import deal, lobby, scoring
+from engine.actions import Action, ChooseHand, Scout, ScoutAndShow, Show
+from engine.cards import ROUNDS
+from engine.events import (
+    CardScouted,
+    ClockStarted,
+    Event,
+    HandChosen,
+    HandsDealt,
+    MatchFinished,
+    MatchStarted,
+    RoundEnded,
+    SetShown,
+    TurnExpired,
+)
+from engine.evolve import fold
+from engine.play import play
+from engine.state import CHIPS_OF_TWO, Match, SeatKind, Status
+
+Events = tuple[Event, ...]
+
+
+def decide(match: Match | None, command: c.Command, now: int) -> Events:
+    """The events that ``command`` leads to; none if there is nothing (more) to do.
+
+    ``match`` is None only for ``CreateMatch``; ``now`` is in milliseconds since the Unix epoch.
+
+    Raises:
+        RuleError: the command is refused; nothing has changed.
+        ValueError: a match created twice, or a command to none.
+    """
+    events = _decide(match, command, now)
+    if not events:
+        return ()
+    after = fold(match, events)
+    if after.status is Status.LOBBY and all(s.kind is not SeatKind.OPEN for s in after.seats):
+        events += (MatchStarted(after.players), _deal(after, 1))
+        after = fold(match, events)
+    return events + _clock(after, events, now)
+
+
+def _decide(match: Match | None, command: c.Command, now: int) -> Events:
+    if isinstance(command, c.CreateMatch):
+        if match is not None:
+            raise ValueError("a match is created once")
+        return lobby.create(command, now)
+    if match is None:
+        raise ValueError("there is no match to decide on")
+    match command:
+        case ChooseHand() | Show() | Scout() | ScoutAndShow():
+            return play(match, command)
+        case c.ScoreRound():
+            return _score(match)
+        case c.ExpireTurn():
+            return _expire(match, command.action, now)
+        case c.JoinMatch():
+            return lobby.join(match, command)
+        case c.LeaveMatch():
+            return lobby.leave(match, command)
+        case c.StartMatch():
+            return lobby.start(match, command)
+        case _:
+            assert_never(command)
+
+
+def _deal(match: Match, number: int) -> HandsDealt:
+    entropy = {n: seat.entropy for n, seat in enumerate(match.seats) if seat.entropy is not None}
+    key = deal.key_of_deals(match.secret, entropy)
+    return HandsDealt(
+        round=number,
+        starter=deal.starter(key, match.players, number),
+        hands=deal.hands(key, match.players, number),
+        chips=(CHIPS_OF_TWO if match.players == 2 else 0,) * match.players,
+    )
+
+
+def _score(match: Match) -> Events:
+    round_ = match.round
+    if match.status is not Status.SCORING or round_ is None or round_.ending is None:
+        return ()
+    result = scoring.score_round(round_, round_.ending)
+    totals = tuple(
+        score + line.total for score, line in zip(match.scores, result.lines, strict=True)
+    )
+    ended = RoundEnded(result, totals)
+    if round_.number < ROUNDS[match.players]:
+        return (ended, _deal(match, round_.number + 1))
+    return (ended, MatchFinished(scoring.winners(totals), totals))
+
+
+def _expire(match: Match, action: Action, now: int) -> Events:
+    round_ = match.round
+    if match.deadline is None or now < match.deadline or round_ is None:
+        return ()
+    if isinstance(action, ChooseHand):
+        waiting = match.status is Status.CHOOSING and not round_.chosen[action.seat]
+    else:
+        waiting = match.status is Status.PLAYING and round_.turn == action.seat
+    return (TurnExpired(action.seat), *play(match, action)) if waiting else ()
+
+
+def _clock(after: Match, events: Events, now: int) -> Events:
+    if after.turn_seconds is None or after.status not in (Status.CHOOSING, Status.PLAYING):
+        return ()
+    if not any(
+        isinstance(e, HandsDealt | SetShown | CardScouted) or _opens_play(e) for e in events
+    ):
+        return ()
+    return (ClockStarted(now + after.turn_seconds * 1000),)
+
+
+def _opens_play(event: Event) -> bool:
+    return isinstance(event, HandChosen) and event.turn is not None

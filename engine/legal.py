@@ -1,0 +1,142 @@
+"""What the viewer's own seat may do, from its view alone (rules: Show, Scout, Scout & Show)."""
+
+from dataclasses import dataclass
+
+from engine.actions import Action, ChooseHand, End, Scout, ScoutAndShow, Show
+from engine.cards import Card, Cards
+from engine.evolve import inserted
+from engine.sets import SetAt, sets_in, strength, tops_of
+from engine.state import Status
+from engine.views import OwnSeat, RoundView, View
+
+
+@dataclass(frozen=True, slots=True)
+class ScoutThenShows:
+    """A scout and every show that it allows; ``first`` of a show counts after the insertion."""
+
+    end: End
+    insert_at: int
+    flip: bool
+    shows: tuple[SetAt, ...]
+
+
+def may_choose(view: View) -> bool:
+    """Whether the viewer may still choose which way up to hold the hand."""
+    you = view.you
+    return (
+        view.status is Status.CHOOSING and you is not None and not view.seats[you.seat].has_chosen
+    )
+
+
+def shows(view: View) -> tuple[SetAt, ...]:
+    """Every set that the viewer may show now, from the left."""
+    turn = _turn(view)
+    if turn is None:
+        return ()
+    you, round_ = turn
+    return _shows(you.hand, round_.table)
+
+
+def scout_ends(view: View) -> tuple[End, ...]:
+    """The ends that the viewer may scout from; with one card both ends are the same card."""
+    turn = _turn(view)
+    return (End.LEFT, End.RIGHT) if turn is not None and _may_scout(view, *turn) else ()
+
+
+def shows_after_scout(view: View, end: End, insert_at: int, flip: bool) -> tuple[SetAt, ...]:
+    """The shows that a Scout & Show with this scout allows; none if the scout is not legal."""
+    turn = _turn(view)
+    if turn is None or not _may_scout_and_show(view, *turn):
+        return ()
+    you, round_ = turn
+    if not 0 <= insert_at <= len(you.hand):
+        return ()
+    card, left = _taken(round_.table, end, flip)
+    return _shows(inserted(you.hand, card, insert_at), left)
+
+
+def scout_and_shows(view: View) -> tuple[ScoutThenShows, ...]:
+    """Every scout that allows a show, with the shows it allows."""
+    turn = _turn(view)
+    if turn is None or not _may_scout_and_show(view, *turn):
+        return ()
+    you, round_ = turn
+    tops = tops_of(you.hand)
+    found = []
+    for end in End:
+        for flip in (False, True):
+            card, left = _taken(round_.table, end, flip)
+            beating = strength(tops_of(left))
+            for gap in range(len(tops) + 1):
+                options = sets_in([*tops[:gap], card.top, *tops[gap:]], beating)
+                if options:
+                    found.append(ScoutThenShows(end, gap, flip, tuple(reversed(options))))
+    return tuple(found)
+
+
+def scout_and_show_is_legal(view: View) -> bool:
+    """Whether at least one Scout & Show is legal; stops at the first found."""
+    turn = _turn(view)
+    if turn is None or not _may_scout_and_show(view, *turn):
+        return False
+    you, _ = turn
+    return any(
+        shows_after_scout(view, end, gap, flip)
+        for end in End
+        for flip in (False, True)
+        for gap in range(len(you.hand) + 1)
+    )
+
+
+def legal_actions(view: View) -> list[Action]:
+    """Every action that ``decide`` accepts from the viewer's seat now; none for spectators."""
+    you = view.you
+    if you is None:
+        return []
+    seat = you.seat
+    if may_choose(view):
+        return [ChooseHand(seat, False), ChooseHand(seat, True)]
+    actions: list[Action] = [Show(seat, show.first, show.size) for show in shows(view)]
+    actions += [
+        Scout(seat, end, gap, flip)
+        for end in scout_ends(view)
+        for gap in range(len(you.hand) + 1)
+        for flip in (False, True)
+    ]
+    actions += [
+        ScoutAndShow(seat, option.end, option.insert_at, option.flip, show.first, show.size)
+        for option in scout_and_shows(view)
+        for show in option.shows
+    ]
+    return actions
+
+
+def _turn(view: View) -> tuple[OwnSeat, RoundView] | None:
+    you, round_ = view.you, view.round
+    if (
+        view.status is not Status.PLAYING
+        or you is None
+        or round_ is None
+        or round_.turn != you.seat
+    ):
+        return None
+    return you, round_
+
+
+def _may_scout(view: View, you: OwnSeat, round_: RoundView) -> bool:
+    if not round_.table or round_.owner == you.seat:
+        return False
+    return len(view.seats) > 2 or view.seats[you.seat].scout_chips > 0
+
+
+def _may_scout_and_show(view: View, you: OwnSeat, round_: RoundView) -> bool:
+    return view.seats[you.seat].scout_and_show_available and _may_scout(view, you, round_)
+
+
+def _shows(hand: Cards, table: Cards) -> tuple[SetAt, ...]:
+    return tuple(reversed(sets_in(tops_of(hand), strength(tops_of(table)))))
+
+
+def _taken(table: Cards, end: End, flip: bool) -> tuple[Card, Cards]:
+    card, left = (table[0], table[1:]) if end is End.LEFT else (table[-1], table[:-1])
+    return (card.turned() if flip else card), left

@@ -1,0 +1,41 @@
+"""Cards as text: ``3/10`` is top 3, bottom 10."""
+
+from engine.cards import HIGHEST, Card, Cards
+
+
+def format_card(card: Card) -> str:
+    """The text of a card, top number first."""
+    return f"{card.top}/{card.bottom}"
+
+
+def parse_card(text: str) -> Card:
+    """The card that a text names.
+
+    >>> parse_card("3/10")
+    Card(top=3, bottom=10)
+
+    Raises:
+        ValueError: the text names no card of the game.
+    """
+    top, slash, bottom = text.partition("/")
+    numbers = (top, bottom)
+    if not slash or any(not n.isascii() or not n.isdigit() or n.startswith("0") for n in numbers):
+        raise ValueError("a card is written top/bottom, as in 3/10")
+    card = Card(int(top), int(bottom))
+    if card.top == card.bottom or max(card) > HIGHEST:
+        raise ValueError("a card has two different numbers from 1 to 10")
+    return card
+
+
+def format_cards(cards: Cards) -> str:
+    """Cards from left to right, a space between them."""
+    return " ".join(format_card(card) for card in cards)
+
+
+def parse_cards(text: str) -> Cards:
+    """The cards that a text names, from left to right.
+
+    Raises:
+        ValueError: a word of the text names no card.
+    """
+    return tuple(parse_card(word) for word in text.split())

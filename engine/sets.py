@@ -1,0 +1,95 @@
+"""What is a set and which set is stronger (rules: Show, points 1 and 2)."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+from engine.cards import HIGHEST, Cards
+
+
+class SetKind(StrEnum):
+    """The kind of a set; a single is neither of the other two."""
+
+    SINGLE = "SINGLE"
+    MATCHING = "MATCHING"
+    CONSECUTIVE = "CONSECUTIVE"
+
+
+class SetAt(NamedTuple):
+    """A set found in a hand: ``size`` cards from position ``first`` on."""
+
+    first: int
+    size: int
+    kind: SetKind
+    strength: int
+
+
+NO_STRENGTH = 0
+
+
+def kind_of(tops: Sequence[int]) -> SetKind | None:
+    """The kind of neighbouring cards with these top numbers, None if they are no set.
+
+    >>> kind_of([5, 4, 3]), kind_of([3, 4, 3]), kind_of([10, 1])
+    (<SetKind.CONSECUTIVE: 'CONSECUTIVE'>, None, None)
+    """
+    if not tops:
+        return None
+    if len(tops) == 1:
+        return SetKind.SINGLE
+    step = tops[1] - tops[0]
+    if step not in (-1, 0, 1):
+        return None
+    if any(right - left != step for left, right in pairwise(tops)):
+        return None
+    return SetKind.CONSECUTIVE if step else SetKind.MATCHING
+
+
+def _rank(count: int, kind: SetKind, smallest: int) -> int:
+    # One integer that orders as (count, matching before consecutive, smallest top).
+    return count << 5 | (kind is SetKind.MATCHING) << 4 | smallest
+
+
+def strength(tops: Sequence[int]) -> int:
+    """The strength of a set; NO_STRENGTH for an empty table. Greater beats smaller.
+
+    >>> strength([8, 8]) < strength([2, 3, 4]) < strength([1, 1, 1])
+    True
+    """
+    kind = kind_of(tops)
+    return NO_STRENGTH if kind is None else _rank(len(tops), kind, min(tops))
+
+
+def tops_of(cards: Cards) -> list[int]:
+    """The numbers that count, left to right."""
+    return [card[0] for card in cards]
+
+
+def sets_in(tops: Sequence[int], beating: int = NO_STRENGTH) -> list[SetAt]:
+    """Every set in a hand that is stronger than ``beating``, from the right, in one pass."""
+    match = rise = fall = 0  # how far each kind of run reaches from the position to its right
+    right = -HIGHEST  # follows nothing
+    found: list[SetAt] = []
+    for first in range(len(tops) - 1, -1, -1):
+        top = tops[first]
+        match = match + 1 if top == right else 1
+        rise = rise + 1 if top == right - 1 else 1
+        fall = fall + 1 if top == right + 1 else 1
+        right = top
+        single = _rank(1, SetKind.SINGLE, top)
+        if single > beating:
+            found.append(SetAt(first, 1, SetKind.SINGLE, single))
+        for count in range(2, match + 1):
+            rank = _rank(count, SetKind.MATCHING, top)
+            if rank > beating:
+                found.append(SetAt(first, count, SetKind.MATCHING, rank))
+        for count in range(2, rise + 1):
+            rank = _rank(count, SetKind.CONSECUTIVE, top)
+            if rank > beating:
+                found.append(SetAt(first, count, SetKind.CONSECUTIVE, rank))
+        for count in range(2, fall + 1):
+            rank = _rank(count, SetKind.CONSECUTIVE, top - count + 1)
+            if rank > beating:
+                found.append(SetAt(first, count, SetKind.CONSECUTIVE, rank))
+    return found

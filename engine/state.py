@@ -1,0 +1,147 @@
+"""The whole state of a match, hidden cards included; only ``engine.views`` shows any of it.
+
+Fields that a log line must never carry are left out of the representations.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from engine.cards import Cards
+
+RULES_VERSION = "1"
+CHIPS_OF_TWO = 3  # rules: Two players
+
+
+class Status(StrEnum):
+    """Where a match stands."""
+
+    LOBBY = "LOBBY"
+    CHOOSING = "CHOOSING"
+    PLAYING = "PLAYING"
+    SCORING = "SCORING"
+    FINISHED = "FINISHED"
+    ABANDONED = "ABANDONED"
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing can happen any more."""
+        return self in (Status.FINISHED, Status.ABANDONED)
+
+
+class SeatKind(StrEnum):
+    """Who sits on a seat."""
+
+    OPEN = "OPEN"
+    PLAYER = "PLAYER"
+    BOT = "BOT"
+
+
+class Visibility(StrEnum):
+    """Who may find and watch a match: everybody, or those seated."""
+
+    PUBLIC = "PUBLIC"
+    PRIVATE = "PRIVATE"
+
+
+class RoundEnd(StrEnum):
+    """Why a round ended (rules: End of a round)."""
+
+    HAND_EMPTIED = "HAND_EMPTIED"
+    ALL_SCOUTED = "ALL_SCOUTED"
+    STUCK = "STUCK"
+    ACTION_LIMIT = "ACTION_LIMIT"
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A seat: who sits there and the entropy given for the deals."""
+
+    kind: SeatKind
+    name: str | None = None
+    bot_level: str | None = None
+    player_id: str | None = field(default=None, repr=False)
+    entropy: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a round ended, before it is scored; ``ender`` is spared the hand penalty."""
+
+    reason: RoundEnd
+    ender: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLine:
+    """One seat's points for a round: ``total = captured + scout_chips - hand_penalty``."""
+
+    seat: int
+    captured: int
+    scout_chips: int
+    hand_penalty: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundResult:
+    """A scored round, one line per seat in seat order."""
+
+    reason: RoundEnd
+    ender: int | None
+    lines: tuple[ScoreLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A round in play; tuples have an entry per seat. ``table`` is the active set in hand order."""
+
+    number: int
+    starter: int
+    hands: tuple[Cards, ...] = field(repr=False)
+    chosen: tuple[bool, ...]
+    captured: tuple[int, ...]
+    chips: tuple[int, ...]
+    scout_and_show_spent: tuple[bool, ...]
+    table: Cards = ()
+    owner: int | None = None
+    last_shower: int | None = None
+    scouts_in_a_row: int = 0
+    actions: int = 0
+    turn: int | None = None
+    ending: Ending | None = None
+    result: RoundResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A match over all its rounds. Times are milliseconds since the Unix epoch."""
+
+    match_id: str
+    status: Status
+    visibility: Visibility
+    seats: tuple[Seat, ...]
+    scores: tuple[int, ...]
+    deck_commitment: str
+    rules_version: str
+    created_at: int
+    secret: str = field(repr=False)
+    join_code: str | None = field(repr=False)
+    host: str | None = field(repr=False)
+    turn_seconds: int | None = None
+    deadline: int | None = None
+    round: Round | None = None
+    winners: tuple[int, ...] | None = None
+
+    @property
+    def players(self) -> int:
+        """Number of seats, 2 to 5."""
+        return len(self.seats)
+
+    def seat_of(self, player_id: str | None) -> int | None:
+        """The seat number of a player, None if not seated."""
+        if player_id is None:
+            return None
+        for number, seat in enumerate(self.seats):
+            if seat.player_id == player_id:
+                return number
+        return None

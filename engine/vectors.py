@@ -1,0 +1,128 @@
+"""Cases of the rules as data (format ``ringmaster-vectors/1``), run through the engine.
+
+Anyone who ports the rules can run the same file through both programs.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from engine.cards import Cards
+from engine.codec import decode_action
+from engine.decide import decide
+from engine.errors import RuleError
+from engine.evolve import fold
+from engine.notation import format_card, parse_card
+from engine.scoring import score_round
+from engine.sets import kind_of, strength
+from engine.state import Match, Round, Seat, SeatKind, Status, Visibility
+
+FORMAT: Final = "ringmaster-vectors/1"
+Case = Mapping[str, Any]
+
+
+def check(document: Case) -> list[str]:
+    """One line per case that the engine answers otherwise; empty if it agrees with all.
+
+    Raises:
+        ValueError: the document is not of this format.
+        KeyError: a case lacks a field.
+    """
+    if document.get("format") != FORMAT:
+        raise ValueError(f"the format is not {FORMAT}")
+    faults = [check_comparison(case) for case in document["compare"]]
+    faults += [check_transition(case) for case in document["transitions"]]
+    return [fault for fault in faults if fault is not None]
+
+
+def check_comparison(case: Case) -> str | None:
+    """None if the engine agrees whether ``new`` beats ``table``, else a line that says how not."""
+    new, table = case["new"], case["table"]
+    answer: bool | str = strength(new) > strength(table)
+    if kind_of(new) is None:
+        answer = "NOT_A_SET"
+    if answer == case["expect"]:
+        return None
+    return f"{case['id']}: {new} on {table} is {answer}, expected {case['expect']}"
+
+
+def check_transition(case: Case) -> str | None:
+    """None if the engine agrees with a case's outcome, else a line that says how not."""
+    match = position(case)
+    error = None
+    for data in case["actions"]:
+        try:
+            match = fold(match, decide(match, decode_action(data), 0))
+        except RuleError as refused:
+            error = refused.reason.value
+            break
+    got = {"error": error} if error else _outcome(match)
+    for name, expected in case["expect"].items():
+        if got.get(name) != expected:
+            return f"{case['id']}: {name} is {got.get(name)}, expected {expected}"
+    if error and "error" not in case["expect"]:
+        return f"{case['id']}: refused with {error}, expected to be accepted"
+    return None
+
+
+def position(case: Case) -> Match:
+    """The match that a case begins with."""
+    players = case["players"]
+    round_ = Round(
+        number=1,
+        starter=case["starter"],
+        hands=tuple(_cards(hand) for hand in case["hands"]),
+        chosen=tuple(case["chosen"]),
+        captured=tuple(case["captured"]),
+        chips=tuple(case["chips"]),
+        scout_and_show_spent=tuple(case["scoutAndShowSpent"]),
+        table=_cards(case["activeSet"]),
+        owner=case["owner"],
+        last_shower=case["lastShower"],
+        scouts_in_a_row=case["scouts"],
+        turn=case["turn"],
+    )
+    return Match(
+        match_id=case["id"],
+        status=Status(case["phase"]),
+        visibility=Visibility.PUBLIC,
+        seats=tuple(Seat(SeatKind.PLAYER, f"P{n}", None, f"p{n}") for n in range(players)),
+        scores=(0,) * players,
+        deck_commitment="",
+        rules_version="1",
+        created_at=0,
+        secret="",
+        join_code=None,
+        host=None,
+        round=round_,
+    )
+
+
+def _cards(texts: list[str]) -> Cards:
+    return tuple(parse_card(text) for text in texts)
+
+
+def _texts(cards: Cards) -> list[str]:
+    return [format_card(card) for card in cards]
+
+
+def _outcome(match: Match) -> dict[str, Any]:
+    r = match.round
+    if r is None:
+        raise ValueError("a case without a round")
+    got: dict[str, Any] = {
+        "phase": match.status.value,
+        "hands": [_texts(hand) for hand in r.hands],
+        "activeSet": _texts(r.table),
+        "owner": r.owner,
+        "turn": r.turn,
+        "scouts": r.scouts_in_a_row,
+        "chosen": list(r.chosen),
+        "captured": list(r.captured),
+        "chips": list(r.chips),
+        "scoutAndShowSpent": list(r.scout_and_show_spent),
+    }
+    if r.ending is not None:
+        result = score_round(r, r.ending)
+        got |= {"reason": r.ending.reason.value, "ender": r.ending.ender}
+        got["scores"] = [line.total for line in result.lines]
+    return got

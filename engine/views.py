@@ -1,0 +1,221 @@
+"""The only two exits of hidden cards: ``view`` of a state and ``redact`` of an event.
+
+A ``View`` has one place for cards in hand, the viewer's own; a redacted event has none.
+"""
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from engine import events as e
+from engine.actions import End
+from engine.cards import ROUNDS, Card, Cards
+from engine.sets import SetKind
+from engine.state import (
+    Match,
+    Round,
+    RoundResult,
+    SeatKind,
+    Status,
+    Visibility,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SeatView:
+    """What everybody may know of a seat. Counts are of this round, ``score`` of finished rounds."""
+
+    number: int
+    kind: SeatKind
+    name: str | None
+    bot_level: str | None
+    score: int
+    hand_size: int
+    captured: int
+    scout_chips: int
+    scout_and_show_available: bool
+    has_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RoundView:
+    """What everybody may know of the round in play, or of the last one."""
+
+    number: int
+    starter: int
+    turn: int | None
+    table: Cards
+    owner: int | None
+    scouts_in_a_row: int
+    deadline: int | None
+    result: RoundResult | None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSeat:
+    """What only the seat's own player may know: the hand, left to right, and the join code."""
+
+    seat: int
+    hand: Cards = field(repr=False)
+    join_code: str | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A match as one viewer may know it; ``you`` is None for spectators."""
+
+    match_id: str
+    status: Status
+    visibility: Visibility
+    round_count: int
+    seats: tuple[SeatView, ...]
+    round: RoundView | None
+    you: OwnSeat | None
+    winners: tuple[int, ...] | None
+    deck_commitment: str
+    rules_version: str
+    turn_seconds: int | None
+    created_at: int
+
+
+def view(match: Match, seat: int | None) -> View:
+    """The match as the player of ``seat`` may know it, or as a spectator may (None)."""
+    round_ = match.round
+    return View(
+        match_id=match.match_id,
+        status=match.status,
+        visibility=match.visibility,
+        round_count=ROUNDS[match.players],
+        seats=tuple(_seat_view(match, round_, number) for number in range(match.players)),
+        round=None if round_ is None else _round_view(match, round_),
+        you=None if seat is None else _own(match, round_, seat),
+        winners=match.winners,
+        deck_commitment=match.deck_commitment,
+        rules_version=match.rules_version,
+        turn_seconds=match.turn_seconds,
+        created_at=match.created_at,
+    )
+
+
+def _seat_view(match: Match, round_: Round | None, number: int) -> SeatView:
+    seat = match.seats[number]
+    return SeatView(
+        number=number,
+        kind=seat.kind,
+        name=seat.name,
+        bot_level=seat.bot_level,
+        score=match.scores[number],
+        hand_size=len(round_.hands[number]) if round_ else 0,
+        captured=round_.captured[number] if round_ else 0,
+        scout_chips=round_.chips[number] if round_ else 0,
+        scout_and_show_available=(
+            round_ is not None and match.players > 2 and not round_.scout_and_show_spent[number]
+        ),
+        has_chosen=round_.chosen[number] if round_ else False,
+    )
+
+
+def _round_view(match: Match, round_: Round) -> RoundView:
+    return RoundView(
+        number=round_.number,
+        starter=round_.starter,
+        turn=round_.turn,
+        table=round_.table,
+        owner=round_.owner,
+        scouts_in_a_row=round_.scouts_in_a_row,
+        deadline=match.deadline,
+        result=round_.result,
+    )
+
+
+def _own(match: Match, round_: Round | None, seat: int) -> OwnSeat:
+    return OwnSeat(seat, round_.hands[seat] if round_ else (), match.join_code)
+
+
+@dataclass(frozen=True, slots=True)
+class SeatTaken:
+    """Somebody sat down."""
+
+    seat: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeatLeft:
+    """Somebody gave up a seat."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundDealt:
+    """A round was dealt; nobody's hand is told."""
+
+    round: int
+    starter: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceMade:
+    """A seat has chosen, not which way."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSet:
+    """A set lies on the table."""
+
+    seat: int
+    cards: Cards
+    kind: SetKind
+    captured: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScoutedCard:
+    """A card left the active set, as it lay; not where it went, nor which way up."""
+
+    seat: int
+    end: End
+    card: Card
+    owner: int
+
+
+PublicEvent = (
+    SeatTaken
+    | SeatLeft
+    | e.MatchStarted
+    | RoundDealt
+    | ChoiceMade
+    | ShownSet
+    | ScoutedCard
+    | e.TurnExpired
+    | e.RoundEnded
+    | e.MatchFinished
+    | e.MatchAbandoned
+)
+
+
+def redact(event: e.Event) -> PublicEvent | None:
+    """What every viewer may know of an event, None if nothing; the same for all of them."""
+    match event:
+        case e.PlayerJoined() | e.SeatFilled():
+            return SeatTaken(event.seat, event.name)
+        case e.PlayerLeft():
+            return SeatLeft(event.seat)
+        case e.HandsDealt():
+            return RoundDealt(event.round, event.starter)
+        case e.HandChosen():
+            return ChoiceMade(event.seat)
+        case e.SetShown():
+            return ShownSet(event.seat, event.cards, event.kind, event.captured)
+        case e.CardScouted():
+            return ScoutedCard(event.seat, event.end, event.card, event.owner)
+        case e.MatchStarted() | e.TurnExpired():
+            return event
+        case e.RoundEnded() | e.MatchFinished() | e.MatchAbandoned():
+            return event
+        case e.MatchCreated() | e.PlayEnded() | e.ClockStarted():
+            return None
+        case _:
+            assert_never(event)

@@ -1,0 +1,121 @@
+"""Positions and whole matches in one line, for tests of the rules."""
+
+from collections.abc import Callable
+from random import Random
+
+from engine.actions import Action
+from engine.commands import CreateMatch, SeatSetup, ScoreRound
+from engine.decide import decide
+from engine.due import RoundToScore, due
+from engine.events import Event
+from engine.evolve import fold
+from engine.legal import legal_actions
+from engine.notation import parse_cards
+from engine.state import Match, Round, Seat, SeatKind, Status, Visibility
+from engine.views import view
+
+SECRET = "5eed" * 16
+
+
+def position(
+    hands: str,
+    *,
+    table: str = "",
+    owner: int | None = None,
+    turn: int | None = 0,
+    status: Status = Status.PLAYING,
+    chips: tuple[int, ...] | None = None,
+    spent: tuple[bool, ...] | None = None,
+    scouts: int = 0,
+) -> Match:
+    """A match in its first round: ``position("7/2 7/4 | 5/6 | 8/9", table="9/10", owner=1)``."""
+    seats = [parse_cards(hand) for hand in hands.split("|")]
+    n = len(seats)
+    round_ = Round(
+        number=1,
+        starter=0,
+        hands=tuple(seats),
+        chosen=(status is not Status.CHOOSING,) * n,
+        captured=(0,) * n,
+        chips=chips or (0,) * n,
+        scout_and_show_spent=spent or (False,) * n,
+        table=parse_cards(table),
+        owner=owner,
+        last_shower=owner,
+        scouts_in_a_row=scouts,
+        turn=turn,
+    )
+    return Match(
+        match_id="m",
+        status=status,
+        visibility=Visibility.PUBLIC,
+        seats=tuple(Seat(SeatKind.PLAYER, f"P{i}", None, f"p{i}") for i in range(n)),
+        scores=(0,) * n,
+        deck_commitment="",
+        rules_version="1",
+        created_at=0,
+        secret=SECRET,
+        join_code=None,
+        host=None,
+        round=round_,
+    )
+
+
+def create(players: int, *, seed: int = 0, turn_seconds: int | None = None) -> CreateMatch:
+    """A match of bots whose deals follow from ``seed``."""
+    return CreateMatch(
+        match_id=f"m{seed}",
+        seats=tuple(SeatSetup(SeatKind.BOT, f"B{n}", "regular") for n in range(players)),
+        visibility=Visibility.PUBLIC,
+        host="host",
+        secret=Random(seed).randbytes(32).hex(),
+        join_code="CODE",
+        turn_seconds=turn_seconds,
+    )
+
+
+def actors(match: Match) -> list[int]:
+    """The seats that may act now."""
+    round_ = match.round
+    if round_ is None:
+        return []
+    if match.status is Status.CHOOSING:
+        return [seat for seat, chosen in enumerate(round_.chosen) if not chosen]
+    return [round_.turn] if round_.turn is not None else []
+
+
+Chooser = Callable[[Match, int, Random], Action]
+
+
+def any_legal(match: Match, seat: int, chance: Random) -> Action:
+    """One of the legal actions, none likelier than another."""
+    return chance.choice(legal_actions(view(match, seat)))
+
+
+def mostly_shows(match: Match, seat: int, chance: Random) -> Action:
+    """Shows most of the time, so that matches are short; scouts and Scout & Shows now and then."""
+    options = legal_actions(view(match, seat))
+    kinds = {type(option) for option in options}
+    kind = chance.choice(sorted(kinds, key=lambda k: k.__name__))
+    return chance.choice([option for option in options if type(option) is kind])
+
+
+def play_out(
+    players: int, seed: int, choose: Chooser = mostly_shows, *, rounds: int = 9
+) -> list[tuple[tuple[Event, ...], Match]]:
+    """A whole match (or its first rounds): each commit with the state that it led to."""
+    chance = Random(seed)
+    events = decide(None, create(players, seed=seed), 0)
+    match = fold(None, events)
+    commits = [(events, match)]
+    while not match.status.over:
+        if isinstance(due(match), RoundToScore):
+            if match.round is not None and match.round.number == rounds:
+                break
+            events = decide(match, ScoreRound(), 0)
+        else:
+            seat = chance.choice(actors(match))
+            events = decide(match, choose(match, seat, chance), 0)
+        match = fold(match, events)
+        commits.append((events, match))
+    return commits

@@ -1,1 +1,1 @@
-"""The rules of SCOUT: pure functions over immutable values, no I/O, clock or chance of their own."""
+"""The rules of SCOUT: pure functions over immutable values; no I/O, no clock, no chance."""

@@ -38,7 +38,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.NO_CHIPS: "You have no scout chip left, so show a set.",
     Reason.BAD_INSERTION: "There is no such gap in your hand.",
     Reason.BAD_RANGE: "There are no such cards in your hand.",
-    Reason.NOT_A_SET: "These cards are no set: show equal numbers, or a run rising or falling by one.",
+    Reason.NOT_A_SET: "No set: show equal numbers, or a run that rises or falls by one.",
     Reason.SET_TOO_LOW: "Your set is not stronger than the active set.",
     Reason.FORBIDDEN: "You may not do this in this match.",
     Reason.NOT_SEATED: "You have no seat in this match.",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from random import Random
 
 from engine.actions import Action
-from engine.commands import CreateMatch, SeatSetup, ScoreRound
+from engine.commands import CreateMatch, ScoreRound, SeatSetup
 from engine.decide import decide
 from engine.due import RoundToScore, due
 from engine.events import Event

@@ -1,0 +1,1 @@
+"""The match service and the transports that lead to it."""

@@ -1,6 +1,7 @@
 """What the viewer's own seat may do, from its view alone (rules: Show, Scout, Scout & Show)."""
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from engine.actions import Action, ChooseHand, End, Scout, ScoutAndShow, Show
 from engine.cards import Card, Cards
@@ -140,3 +141,22 @@ def _shows(hand: Cards, table: Cards) -> tuple[SetAt, ...]:
 def _taken(table: Cards, end: End, flip: bool) -> tuple[Card, Cards]:
     card, left = (table[0], table[1:]) if end is End.LEFT else (table[-1], table[:-1])
     return (card.turned() if flip else card), left
+
+
+def is_legal(view: View, action: Action) -> bool:
+    """Whether ``decide`` accepts the action from the viewer's seat now."""
+    you = view.you
+    if you is None or action.seat != you.seat:
+        return False
+    match action:
+        case ChooseHand():
+            return may_choose(view)
+        case Show():
+            options = shows(view)
+        case Scout():
+            return action.end in scout_ends(view) and 0 <= action.insert_at <= len(you.hand)
+        case ScoutAndShow():
+            options = shows_after_scout(view, action.end, action.insert_at, action.flip)
+        case _:
+            assert_never(action)
+    return any((o.first, o.size) == (action.first, action.count) for o in options)

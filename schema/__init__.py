@@ -1,0 +1,1 @@
+"""What clients see: output types built from engine views, inputs turned into commands."""

@@ -1,0 +1,1 @@
+"""Where matches are kept: the Redis log, and its twin in memory."""

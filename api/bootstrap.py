@@ -1,0 +1,39 @@
+"""The only place that builds adapters and puts them together."""
+
+from dataclasses import dataclass
+
+from redis.asyncio import Redis
+
+from api.broker import celery_app
+from api.guests import Guests
+from api.jobs import CeleryJobs
+from api.service import Limits, MatchService
+from api.settings import Settings
+from api.store.redis import RedisDirectory, RedisStore, connect
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a process works with; ``close`` it on the loop that it was built on."""
+
+    settings: Settings
+    redis: Redis
+    store: RedisStore
+    jobs: CeleryJobs
+    service: MatchService
+    guests: Guests
+
+    async def close(self) -> None:
+        """Let waiting hints go out and close every connection."""
+        self.jobs.close()
+        await self.redis.aclose()
+
+
+def build(settings: Settings) -> Parts:
+    """Connect everything, lazily: nothing is reached before the first use."""
+    redis = connect(settings.redis_url)
+    store, directory = RedisStore(redis), RedisDirectory(redis)
+    jobs = CeleryJobs(celery_app(settings.broker))
+    limits = Limits(settings.match_ttl, settings.bot_grace_ms)
+    service = MatchService(store, directory, jobs, limits=limits)
+    return Parts(settings, redis, store, jobs, service, Guests(directory, settings.guest_ttl))

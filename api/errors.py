@@ -1,0 +1,49 @@
+"""What the service can refuse beside the rules.
+
+ServiceError
+├── Refused      something the caller can mend; has a code of the schema
+├── Unauthenticated   no token, or one that is not known
+└── Unavailable  Redis cannot be reached; try again later
+"""
+
+from schema.codes import ErrorCode
+
+
+class ServiceError(Exception):
+    """A request that was not carried out."""
+
+
+class Refused(ServiceError):  # noqa: N818 - reads as what happened
+    """A request that its caller can mend.
+
+    Attributes:
+        code: the stable code.
+        field: the input field at fault in camel case, None where no single one is.
+        current_version: the match's version, where the code is about versions.
+    """
+
+    def __init__(
+        self,
+        code: ErrorCode,
+        sentence: str,
+        *,
+        field: str | None = None,
+        current_version: int | None = None,
+    ) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.field = field
+        self.current_version = current_version
+
+
+class Unauthenticated(ServiceError):  # noqa: N818 - the HTTP term
+    """The call needs a sign-in: no token was given, or the token is not known."""
+
+
+class Unavailable(ServiceError):  # noqa: N818 - the HTTP term
+    """The store cannot be reached now; nothing was acknowledged."""
+
+
+def not_found() -> Refused:
+    """No match has this id, or none that the caller may see."""
+    return Refused(ErrorCode.NOT_FOUND, "There is no such match.")

@@ -1,0 +1,81 @@
+"""Who is calling: guests and their opaque tokens, of which only the hash is stored."""
+
+import secrets
+import time
+import unicodedata
+from collections import OrderedDict
+from hashlib import sha256
+from typing import Final
+
+from api.errors import Unauthenticated
+from api.ports import Directory, Guest
+from engine.errors import Reason, RuleError
+
+NAME_LIMIT: Final = 40
+_CACHED: Final = 10_000
+_CACHE_SECONDS: Final = 300
+
+
+def clean_name(name: str, field: str = "name") -> str:
+    """A name fit to show: 1 to 40 characters, none of them a control, NFC, trimmed.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+    """
+    trimmed = name.strip()
+    if not 1 <= len(trimmed) <= NAME_LIMIT:
+        raise RuleError(Reason.INVALID_INPUT, field, f"A name has 1 to {NAME_LIMIT} characters.")
+    # Categories C*: controls, formats that reorder text, surrogates, unassigned.
+    if any(unicodedata.category(character).startswith("C") for character in trimmed):
+        raise RuleError(Reason.INVALID_INPUT, field, "A name has printable characters only.")
+    return unicodedata.normalize("NFC", trimmed)
+
+
+class Guests:
+    """Signs guests in and recognises them."""
+
+    def __init__(self, directory: Directory, ttl: int) -> None:
+        self._directory = directory
+        self._ttl = ttl
+        # Saves a round trip per move; a guest never changes while the token is valid.
+        self._cache: OrderedDict[str, tuple[float, Guest]] = OrderedDict()
+
+    async def sign_in(self, name: str) -> tuple[str, Guest]:
+        """A new token and its guest.
+
+        Raises:
+            RuleError: INVALID_INPUT for a name that cannot be shown.
+            Unavailable: Redis cannot be reached.
+        """
+        guest = Guest(f"p-{secrets.token_urlsafe(12)}", clean_name(name))
+        token = secrets.token_urlsafe(32)
+        await self._directory.save_guest(_hash(token), guest, self._ttl)
+        return token, guest
+
+    async def recognise(self, authorization: str | None) -> Guest | None:
+        """The guest behind ``Bearer TOKEN``, None if nothing was given.
+
+        Raises:
+            Unauthenticated: something else was given, or a token that is not known.
+            Unavailable: Redis cannot be reached.
+        """
+        if authorization is None:
+            return None
+        scheme, _, token = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not token.strip().isascii():
+            raise Unauthenticated("The authorization is not of the form `Bearer TOKEN`.")
+        key, now = _hash(token.strip()), time.monotonic()
+        cached = self._cache.get(key)
+        if cached is not None and now - cached[0] < _CACHE_SECONDS:
+            return cached[1]
+        guest = await self._directory.find_guest(key)
+        if guest is None:
+            raise Unauthenticated("This token is not known; sign in again.")
+        self._cache[key] = (now, guest)
+        if len(self._cache) > _CACHED:
+            self._cache.popitem(last=False)
+        return guest
+
+
+def _hash(token: str) -> str:
+    return sha256(token.encode()).hexdigest()

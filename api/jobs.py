@@ -1,0 +1,49 @@
+"""Hints to the workers, sent from a thread so that no event loop waits for the broker."""
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from celery import Celery
+
+from api import broker
+from engine.due import BotToAct, ClockToExpire, Due, RoundToScore
+
+_TASKS: Final[dict[type, str]] = {
+    BotToAct: broker.BOT,
+    RoundToScore: broker.SCORE,
+    ClockToExpire: broker.CLOCK,
+}
+_BACKLOG: Final = 1000  # hints that may wait for a slow broker; more are left to the sweeper
+
+log = logging.getLogger("ringmaster.jobs")
+
+
+class CeleryJobs:
+    """Hints as Celery messages (``Jobs``)."""
+
+    def __init__(self, app: Celery) -> None:
+        self._app = app
+        self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="hints")
+        self._waiting = 0
+
+    def hint(self, match_id: str, version: int, due: Due) -> None:
+        if self._waiting >= _BACKLOG:
+            return
+        self._waiting += 1
+        self._threads.submit(self._send, _TASKS[type(due)], match_id, version)
+
+    def _send(self, task: str, match_id: str, version: int) -> None:
+        try:
+            self._app.send_task(
+                task, args=(match_id, version), queue=broker.ROUTES[task], retry=False
+            )
+        except Exception as error:  # noqa: BLE001 - a lost hint is found again by the sweeper
+            log.warning("hint lost: %s", type(error).__name__, extra={"match": match_id})
+        finally:
+            self._waiting -= 1
+
+    def close(self) -> None:
+        """Let waiting hints go out, then let go of the broker."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._app.close()

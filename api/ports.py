@@ -1,0 +1,147 @@
+"""What the service needs from outside: a log of commits, a directory, a queue of jobs."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.due import Due
+from engine.events import Event
+from engine.state import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One entry of a match's log.
+
+    ``at`` is in milliseconds since the epoch. ``nonce`` tells the appender's own commit from a
+    rival's when the answer to the append was lost.
+    """
+
+    version: int
+    at: int
+    events: tuple[Event, ...]
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What an idempotency key has done: the request's fingerprint and the version it made."""
+
+    fingerprint: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An idempotency key of one caller."""
+
+    caller: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """How a public match moves in the lists: from ``before`` (None: not listed) to ``after``."""
+
+    created_at: int
+    before: Status | None
+    after: Status
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """All that one append writes, or none of it.
+
+    ``due_at``: when the sweeper shall look at the match, None if nothing is owed.
+    ``ttl``: seconds that the log is kept from now on.
+    """
+
+    match_id: str
+    commit: Commit
+    due_at: int | None
+    ttl: int
+    key: Key | None = None
+    fingerprint: str = ""
+    listing: Listing | None = None
+
+
+class EventStore(Protocol):
+    """The log of every match; appending is publishing.
+
+    Every method raises ``Unavailable`` when the store cannot be reached.
+    """
+
+    async def load(
+        self, match_id: str, since: int, key: Key | None = None
+    ) -> tuple[list[Commit], Remembered | None]:
+        """The commits from version ``since`` on (inclusive), and what ``key`` has done."""
+        ...
+
+    async def append(self, append: Append) -> bool:
+        """Write ``commit``; False if the log is not one short of its version, or knows the key."""
+        ...
+
+    def bells(self) -> AsyncIterator[frozenset[str] | None]:
+        """Ids of matches that were appended to; None when any may have been (after a gap)."""
+        ...
+
+    async def listed(
+        self, status: Status | None, before: tuple[int, str] | None, limit: int
+    ) -> list[tuple[int, str]]:
+        """Public matches as (created_at, id), newest first, those before a place in that order."""
+        ...
+
+    async def unlist(self, match_id: str) -> None:
+        """Take a match whose log is gone out of the lists and the due set."""
+        ...
+
+    async def due(self, now: int, limit: int) -> list[tuple[str, int]]:
+        """Matches that are owed something by ``now``, with their due times."""
+        ...
+
+    async def postpone(self, match_id: str, seen: int, until: int) -> bool:
+        """Move a due time, unless it is no longer the one seen."""
+        ...
+
+    async def ping(self) -> None:
+        """Reach the store, or raise ``Unavailable``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """A signed-in player."""
+
+    player_id: str
+    name: str
+
+
+class Directory(Protocol):
+    """Who is who and which code opens which match.
+
+    Every method raises ``Unavailable`` when the store cannot be reached.
+    """
+
+    async def save_guest(self, token_hash: str, guest: Guest, ttl: int) -> None:
+        """Remember a guest by the hash of the token, for ``ttl`` seconds."""
+        ...
+
+    async def find_guest(self, token_hash: str) -> Guest | None:
+        """The guest with this token, None if there is none."""
+        ...
+
+    async def reserve_code(self, code: str, match_id: str, ttl: int) -> bool:
+        """Let a join code lead to a match; False if the code is taken."""
+        ...
+
+    async def find_code(self, code: str) -> str | None:
+        """The match that a join code leads to, None if it leads nowhere."""
+        ...
+
+
+class Jobs(Protocol):
+    """Where work for the house is announced. A hint may be lost: the due set is what counts."""
+
+    def hint(self, match_id: str, version: int, due: Due) -> None:
+        """Announce what a match is owed as of a version; returns at once, never raises."""
+        ...

@@ -1,0 +1,80 @@
+"""Settings from the environment, all with the prefix ``RINGMASTER_``; documented in the README."""
+
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+DAY = 24 * 3600
+
+
+class Settings(BaseSettings):
+    """What a process is told from outside, checked when it starts."""
+
+    model_config = SettingsConfigDict(env_prefix="RINGMASTER_", extra="ignore", frozen=True)
+
+    redis_url: Annotated[
+        str,
+        Field(
+            pattern=r"^(redis|rediss|unix)://",
+            description="Redis with the matches. `ringmaster up` starts an embedded one if unset.",
+        ),
+    ] = "redis://127.0.0.1:6379/0"
+    broker_url: Annotated[
+        str | None,
+        Field(
+            pattern=r"^(redis|rediss)://",
+            description="Redis for Celery's queues; unset: the same as `RINGMASTER_REDIS_URL`.",
+        ),
+    ] = None
+    host: Annotated[str, Field(description="Address that the API listens on.")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=1, le=65535, description="Port that the API listens on.")] = 8000
+    data_dir: Annotated[str, Field(description="Folder of the embedded Redis's data.")] = (
+        ".ringmaster"
+    )
+    development: Annotated[bool, Field(description="Serve GraphiQL to browsers at /graphql.")] = (
+        True
+    )
+    worker_concurrency: Annotated[
+        int, Field(ge=1, le=64, description="Processes of one worker.")
+    ] = 2
+    guest_ttl: Annotated[
+        int, Field(ge=60, description="Seconds that a guest's token is valid.")
+    ] = 90 * DAY
+    match_ttl: Annotated[
+        int, Field(ge=60, description="Seconds that a match is kept after its last commit.")
+    ] = 7 * DAY
+    bot_grace_ms: Annotated[
+        int,
+        Field(
+            ge=50,
+            description="Milliseconds after which the sweeper sends work that was not done.",
+        ),
+    ] = 2000
+    stream_seconds: Annotated[
+        int,
+        Field(ge=5, description="Seconds after which a subscription ends politely, to be resumed."),
+    ] = 3600
+    log_level: Annotated[
+        str, Field(pattern=r"^(debug|info|warning|error)$", description="Lowest level logged.")
+    ] = "info"
+
+    @property
+    def broker(self) -> str:
+        """The URL of Celery's broker."""
+        return self.broker_url or self.redis_url
+
+
+def read_settings() -> Settings:
+    """The settings of this process.
+
+    Raises:
+        SystemExit: a variable has a value that is not allowed; the message names it.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        lines = [
+            f"RINGMASTER_{'.'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors()
+        ]
+        raise SystemExit("ringmaster: bad settings\n" + "\n".join(lines)) from None

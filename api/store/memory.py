@@ -1,0 +1,105 @@
+"""The store in memory: the Redis log's twin, for tests and for trying things out."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+from api.ports import Append, Commit, Guest, Key, Remembered
+from api.store.records import decode_commit, encode_commit
+from engine.state import Status
+
+
+@dataclass
+class MemoryStore:
+    """Logs, lists and due times in dictionaries; records as in Redis; nothing expires."""
+
+    logs: dict[str, list[bytes]] = field(default_factory=dict)
+    keys: dict[tuple[str, Key], Remembered] = field(default_factory=dict)
+    due_times: dict[str, int] = field(default_factory=dict)
+    lists: dict[str, tuple[int, Status]] = field(default_factory=dict)
+    listeners: list[asyncio.Queue[str]] = field(default_factory=list)
+
+    async def load(
+        self, match_id: str, since: int, key: Key | None = None
+    ) -> tuple[list[Commit], Remembered | None]:
+        records = self.logs.get(match_id, [])
+        first = max(since, 1)
+        commits = [decode_commit(first + i, r) for i, r in enumerate(records[first - 1 :])]
+        return commits, self.keys.get((match_id, key)) if key else None
+
+    async def append(self, append: Append) -> bool:
+        # No await below: one event loop makes this as atomic as the script.
+        match_id, commit = append.match_id, append.commit
+        if len(self.logs.get(match_id, [])) + 1 != commit.version:
+            return False
+        if append.key is not None:
+            if (match_id, append.key) in self.keys:
+                return False
+            self.keys[match_id, append.key] = Remembered(append.fingerprint, commit.version)
+        self.logs.setdefault(match_id, []).append(encode_commit(commit))
+        if append.due_at is None:
+            self.due_times.pop(match_id, None)
+        else:
+            self.due_times[match_id] = append.due_at
+        if append.listing is not None:
+            self.lists[match_id] = (append.listing.created_at, append.listing.after)
+        for listener in self.listeners:
+            listener.put_nowait(match_id)
+        return True
+
+    async def bells(self) -> AsyncIterator[frozenset[str] | None]:
+        queue: asyncio.Queue[str] = asyncio.Queue()
+        self.listeners.append(queue)
+        try:
+            yield None
+            while True:
+                yield frozenset({await queue.get()})
+        finally:
+            self.listeners.remove(queue)
+
+    async def listed(
+        self, status: Status | None, before: tuple[int, str] | None, limit: int
+    ) -> list[tuple[int, str]]:
+        found = [
+            (created_at, match_id)
+            for match_id, (created_at, now) in self.lists.items()
+            if status in (None, now) and (before is None or (created_at, match_id) < before)
+        ]
+        return sorted(found, reverse=True)[:limit]
+
+    async def unlist(self, match_id: str) -> None:
+        self.lists.pop(match_id, None)
+        self.due_times.pop(match_id, None)
+
+    async def due(self, now: int, limit: int) -> list[tuple[str, int]]:
+        found = [(match_id, at) for match_id, at in self.due_times.items() if at <= now]
+        return sorted(found, key=lambda pair: pair[1])[:limit]
+
+    async def postpone(self, match_id: str, seen: int, until: int) -> bool:
+        if self.due_times.get(match_id) != seen:
+            return False
+        self.due_times[match_id] = until
+        return True
+
+    async def ping(self) -> None:
+        return None
+
+
+@dataclass
+class MemoryDirectory:
+    """Guests and join codes in dictionaries; nothing expires."""
+
+    guests: dict[str, Guest] = field(default_factory=dict)
+    codes: dict[str, str] = field(default_factory=dict)
+
+    async def save_guest(self, token_hash: str, guest: Guest, ttl: int) -> None:  # noqa: ARG002
+        self.guests[token_hash] = guest
+
+    async def find_guest(self, token_hash: str) -> Guest | None:
+        return self.guests.get(token_hash)
+
+    async def reserve_code(self, code: str, match_id: str, ttl: int) -> bool:  # noqa: ARG002
+        return self.codes.setdefault(code, match_id) == match_id
+
+    async def find_code(self, code: str) -> str | None:
+        return self.codes.get(code)

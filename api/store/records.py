@@ -1,0 +1,51 @@
+"""The bytes of a commit in the log: compact JSON with the number of its schema."""
+
+import json
+from typing import Any
+
+from api.ports import Commit, Guest, Remembered
+from engine.codec import SCHEMA, CodecError, decode_event, encode_event
+
+
+def _dump(data: Any) -> bytes:
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def encode_commit(commit: Commit) -> bytes:
+    """A commit without its version, which is the id of its entry."""
+    events = [encode_event(event) for event in commit.events]
+    return _dump({"s": SCHEMA, "at": commit.at, "n": commit.nonce, "e": events})
+
+
+def decode_commit(version: int, record: bytes) -> Commit:
+    """The commit that was encoded.
+
+    Raises:
+        CodecError: the record is of another schema.
+    """
+    data = json.loads(record)
+    if data["s"] != SCHEMA:
+        raise CodecError(f"this code reads schema {SCHEMA} of events, the log has {data['s']}")
+    return Commit(version, data["at"], tuple(decode_event(e) for e in data["e"]), data["n"])
+
+
+def encode_remembered(remembered: Remembered) -> bytes:
+    """What an idempotency key has done."""
+    return _dump([remembered.fingerprint, remembered.version])
+
+
+def decode_remembered(record: bytes) -> Remembered:
+    """What was encoded."""
+    fingerprint, version = json.loads(record)
+    return Remembered(fingerprint, version)
+
+
+def encode_guest(guest: Guest) -> bytes:
+    """A guest."""
+    return _dump({"id": guest.player_id, "name": guest.name})
+
+
+def decode_guest(record: bytes) -> Guest:
+    """The guest that was encoded."""
+    data = json.loads(record)
+    return Guest(data["id"], data["name"])

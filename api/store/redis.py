@@ -1,0 +1,236 @@
+"""The store in Redis: a stream per match, written by one script."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from typing import Any
+
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.exceptions import RedisError
+
+from api.errors import Unavailable
+from api.ports import Append, Commit, Guest, Key, Remembered
+from api.store import keys
+from api.store.records import (
+    decode_commit,
+    decode_guest,
+    decode_remembered,
+    encode_commit,
+    encode_guest,
+    encode_remembered,
+)
+from engine.state import Status
+
+KEY_TTL = 24 * 3600  # the contract: idempotency keys live at least 24 h
+BLOCK_MS = 2000  # well under the socket timeout, which a blocked read would otherwise hit
+TIES = 16  # matches of one millisecond that a page may have to skip
+
+
+def connect(url: str, *, max_connections: int = 64) -> Redis:
+    """A client with one pool for the process; commands wait for a free connection."""
+    pool = BlockingConnectionPool.from_url(
+        url,
+        max_connections=max_connections,
+        timeout=5,
+        socket_timeout=5,
+        socket_connect_timeout=2,
+        # Safe to repeat: an append is told from a rival's by its nonce, the rest are idempotent.
+        retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 3),
+        health_check_interval=15,
+    )
+    return Redis.from_pool(pool)
+
+
+@contextmanager
+def reaching() -> Iterator[None]:
+    """Turns every failure of Redis into ``Unavailable``, without the text of the failure."""
+    try:
+        yield
+    except (RedisError, OSError, TimeoutError) as error:
+        raise Unavailable(f"Redis failed with {type(error).__name__}") from error
+
+
+class RedisStore:
+    """The log of every match (``EventStore``)."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        folder = files("api.store")
+        self._commit = redis.register_script((folder / "commit.lua").read_bytes())
+        self._lease = redis.register_script((folder / "lease.lua").read_bytes())
+        self._postpone = redis.register_script((folder / "postpone.lua").read_bytes())
+
+    async def load(
+        self, match_id: str, since: int, key: Key | None = None
+    ) -> tuple[list[Commit], Remembered | None]:
+        log, first = keys.log(match_id), f"{since}-0" if since else "-"
+        with reaching():
+            if key is None:
+                return _commits(await self._redis.xrange(log, first)), None
+            async with self._redis.pipeline(transaction=False) as pipe:
+                # In this order the key is never older than the log that was read.
+                pipe.xrange(log, first)
+                pipe.get(keys.idempotency(match_id, key.caller, key.key))
+                entries, remembered = await pipe.execute()
+        return _commits(entries), decode_remembered(remembered) if remembered else None
+
+    async def append(self, append: Append) -> bool:
+        match_id, commit, listing = append.match_id, append.commit, append.listing
+        shard, log = keys.shard(match_id), keys.log(match_id)
+        remember = encode_remembered(Remembered(append.fingerprint, commit.version))
+        with reaching():
+            written = await self._commit(
+                keys=[
+                    log,
+                    keys.due(shard),
+                    keys.bell(shard),
+                    keys.idempotency(match_id, append.key.caller, append.key.key)
+                    if append.key
+                    else log,
+                    keys.public(shard, listing.before if listing else None),
+                    keys.public(shard, listing.after if listing else None),
+                    keys.public(shard, None),
+                ],
+                args=[
+                    match_id,
+                    commit.version,
+                    encode_commit(commit),
+                    append.ttl,
+                    "" if append.due_at is None else append.due_at,
+                    remember if append.key else b"",
+                    KEY_TTL,
+                    "" if listing is None else listing.created_at,
+                ],
+            )
+        return bool(written == 1)
+
+    async def bells(self) -> AsyncIterator[frozenset[str] | None]:
+        streams = [keys.bell(shard) for shard in keys.SHARDS]
+        seen: dict[Any, Any] | None = None
+        while True:
+            try:
+                if seen is None:
+                    seen = await self._last_entries(streams)
+                    yield None
+                rung = await self._redis.xread(seen, count=512, block=BLOCK_MS)
+            except (RedisError, OSError, TimeoutError):
+                seen = None
+                await asyncio.sleep(0.2)
+                continue
+            matches: set[str] = set()
+            for stream, entries in _streams(rung):
+                seen[stream.decode()] = entries[-1][0]
+                matches.update(fields[b"m"].decode() for _, fields in entries)
+            if matches:
+                yield frozenset(matches)
+
+    async def _last_entries(self, streams: list[str]) -> dict[Any, Any]:
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for stream in streams:
+                pipe.xrevrange(stream, count=1)
+            tails = await pipe.execute()
+        return {s: tail[0][0] if tail else "0-0" for s, tail in zip(streams, tails, strict=True)}
+
+    async def listed(
+        self, status: Status | None, before: tuple[int, str] | None, limit: int
+    ) -> list[tuple[int, str]]:
+        with reaching():
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for shard in keys.SHARDS:
+                    pipe.zrange(
+                        keys.public(shard, status),
+                        "+inf" if before is None else before[0],
+                        "-inf",
+                        desc=True,
+                        byscore=True,
+                        offset=0,
+                        num=limit + TIES,
+                        withscores=True,
+                    )
+                shards = await pipe.execute()
+        found = [(int(score), member.decode()) for shard in shards for member, score in shard]
+        return sorted((f for f in found if before is None or f < before), reverse=True)[:limit]
+
+    async def unlist(self, match_id: str) -> None:
+        shard = keys.shard(match_id)
+        with reaching():
+            async with self._redis.pipeline(transaction=False) as pipe:
+                pipe.zrem(keys.due(shard), match_id)
+                for status in (None, *Status):
+                    pipe.zrem(keys.public(shard, status), match_id)
+                await pipe.execute()
+
+    async def due(self, now: int, limit: int) -> list[tuple[str, int]]:
+        with reaching():
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for shard in keys.SHARDS:
+                    pipe.zrange(
+                        keys.due(shard),
+                        "-inf",
+                        now,
+                        byscore=True,
+                        offset=0,
+                        num=limit,
+                        withscores=True,
+                    )
+                shards = await pipe.execute()
+        found = [(member.decode(), int(score)) for shard in shards for member, score in shard]
+        return sorted(found, key=lambda pair: pair[1])[:limit]
+
+    async def postpone(self, match_id: str, seen: int, until: int) -> bool:
+        with reaching():
+            moved = await self._postpone(
+                keys=[keys.due(keys.shard(match_id))], args=[match_id, seen, until]
+            )
+        return bool(moved == 1)
+
+    async def lease(self, key: str, holder: str, ms: int) -> bool:
+        """Take or keep a lease for ``ms`` milliseconds; False while another holds it."""
+        with reaching():
+            return bool(await self._lease(keys=[key], args=[holder, ms]) == 1)
+
+    async def ping(self) -> None:
+        with reaching():
+            await self._redis.ping()
+
+
+class RedisDirectory:
+    """Guests and join codes (``Directory``)."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def save_guest(self, token_hash: str, guest: Guest, ttl: int) -> None:
+        with reaching():
+            await self._redis.set(keys.guest(token_hash), encode_guest(guest), ex=ttl)
+
+    async def find_guest(self, token_hash: str) -> Guest | None:
+        with reaching():
+            record: Any = await self._redis.get(keys.guest(token_hash))
+        return decode_guest(record) if record else None
+
+    async def reserve_code(self, code: str, match_id: str, ttl: int) -> bool:
+        with reaching():
+            key = keys.code(code)
+            if await self._redis.set(key, match_id, nx=True, ex=ttl):
+                return True
+            # A repeated command may meet its own first attempt.
+            return bool(await self._redis.get(key) == match_id.encode())
+
+    async def find_code(self, code: str) -> str | None:
+        with reaching():
+            match_id: Any = await self._redis.get(keys.code(code))
+        return match_id.decode() if match_id else None
+
+
+def _commits(entries: Any) -> list[Commit]:
+    return [decode_commit(int(id_.split(b"-")[0]), fields[b"c"]) for id_, fields in entries]
+
+
+def _streams(reply: Any) -> list[tuple[bytes, Any]]:
+    """XREAD's reply as pairs, whichever protocol the connection speaks."""
+    pairs = reply.items() if isinstance(reply, dict) else reply or ()
+    return [(name, entries) for name, entries in pairs if entries]

@@ -1,0 +1,117 @@
+"""What this process knows of matches: a cache that only the store can vouch for.
+
+A timeline is brought up to date by reading the log's tail; it also wakes the followers of a match.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from weakref import WeakValueDictionary
+
+from api.ports import Commit
+from engine.evolve import fold
+from engine.state import Match
+
+KEPT = 4096  # timelines that stay in memory though nobody follows them
+
+
+class Timeline:
+    """The commits of one match, from the first on, and the state that they lead to."""
+
+    def __init__(self, match_id: str) -> None:
+        self.match_id = match_id
+        self.commits: list[Commit] = []
+        self.match: Match | None = None
+        self.followers = 0
+        self.writing = asyncio.Lock()  # writers of one process queue instead of racing
+        self._changed = asyncio.Event()
+
+    @property
+    def version(self) -> int:
+        """The number of commits known."""
+        return len(self.commits)
+
+    def merge(self, since: int, commits: Sequence[Commit]) -> bool:
+        """Take in the log as read from version ``since`` on; False if it is another log.
+
+        The log must still hold the commit ``since`` that is known here: otherwise it expired or
+        lost its end, and everything known is forgotten.
+        """
+        known = self.commits
+        if since > len(known):
+            return False  # forgotten while the log was being read
+        if since and (not commits or commits[0].nonce != known[since - 1].nonce):
+            self.commits, self.match = [], None
+            self._wake()
+            return False
+        new = [commit for commit in commits if commit.version > len(known)]
+        for commit in new:
+            if commit.version != len(known) + 1:
+                raise ValueError("the log has a gap")
+            self.match = fold(self.match, commit.events)
+            known.append(commit)
+        if new:
+            self._wake()
+        return True
+
+    def at(self, version: int) -> Match:
+        """The state as of a version that is known.
+
+        Raises:
+            ValueError: version 0, or one that is not known.
+        """
+        if version == self.version and self.match is not None:
+            return self.match
+        if not 0 < version <= self.version:
+            raise ValueError("no such version")
+        return fold(None, (e for commit in self.commits[:version] for e in commit.events))
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def wait(self, version: int) -> None:
+        """Return once the version known is another than ``version``."""
+        while self.version == version:
+            await self._changed.wait()
+
+
+class Timelines:
+    """The timelines of a process; those followed are never dropped."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._recent: OrderedDict[str, Timeline] = OrderedDict()
+        self._live: WeakValueDictionary[str, Timeline] = WeakValueDictionary()
+
+    def get(self, match_id: str) -> Timeline:
+        """The timeline of a match, an empty one if nothing is known of it."""
+        timeline = self._live.get(match_id)
+        if timeline is None:
+            timeline = Timeline(match_id)
+            self._live[match_id] = timeline
+        self._recent[match_id] = timeline
+        self._recent.move_to_end(match_id)
+        if len(self._recent) > self._kept:
+            self._recent.popitem(last=False)
+        return timeline
+
+    def drop(self, match_id: str) -> None:
+        """Forget a match that turned out not to exist."""
+        self._recent.pop(match_id, None)
+
+    @contextmanager
+    def follow(self, match_id: str) -> Iterator[Timeline]:
+        """The timeline of a match, kept up to date by the tail reader while the block runs."""
+        timeline = self.get(match_id)
+        timeline.followers += 1
+        try:
+            yield timeline
+        finally:
+            timeline.followers -= 1
+
+    def followed(self, among: frozenset[str] | None) -> list[Timeline]:
+        """The timelines that somebody follows, of all matches or of some."""
+        live = self._live.values() if among is None else map(self._live.get, among)
+        return [t for t in list(live) if t is not None and t.followers]

@@ -1,0 +1,29 @@
+"""The stable codes of everything that can be refused."""
+
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """Why a request was refused: the rules' own codes first, then the service's."""
+
+    INVALID_INPUT = "INVALID_INPUT"
+    WRONG_PHASE = "WRONG_PHASE"
+    HAND_ALREADY_CHOSEN = "HAND_ALREADY_CHOSEN"
+    NOT_YOUR_TURN = "NOT_YOUR_TURN"
+    SCOUT_AND_SHOW_UNAVAILABLE = "SCOUT_AND_SHOW_UNAVAILABLE"
+    SCOUT_AND_SHOW_SPENT = "SCOUT_AND_SHOW_SPENT"
+    NO_ACTIVE_SET = "NO_ACTIVE_SET"
+    OWN_SET = "OWN_SET"
+    NO_CHIPS = "NO_CHIPS"
+    BAD_INSERTION = "BAD_INSERTION"
+    BAD_RANGE = "BAD_RANGE"
+    NOT_A_SET = "NOT_A_SET"
+    SET_TOO_LOW = "SET_TOO_LOW"
+    NOT_FOUND = "NOT_FOUND"
+    FORBIDDEN = "FORBIDDEN"
+    NOT_SEATED = "NOT_SEATED"
+    MATCH_FULL = "MATCH_FULL"
+    MATCH_OVER = "MATCH_OVER"
+    STALE_VERSION = "STALE_VERSION"
+    KEY_REUSED = "KEY_REUSED"
+    CURSOR_EXPIRED = "CURSOR_EXPIRED"

@@ -1,0 +1,78 @@
+"""One event loop and one service per worker process, opened and closed by Celery's hooks."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, Final, TypeVar
+
+from celery.signals import worker_process_init, worker_process_shutdown
+
+from api.bootstrap import Parts, build
+from api.logs import set_up_logging
+from api.settings import read_settings
+
+T = TypeVar("T")
+TASK_SECONDS: Final = (
+    30  # under the broker's visibility timeout, so that no task runs twice at once
+)
+
+log = logging.getLogger("ringmaster.worker")
+
+
+class Runtime:
+    """Runs coroutines of task bodies, which Celery calls synchronously."""
+
+    def __init__(self) -> None:
+        self._runner: asyncio.Runner | None = None
+        self._parts: Parts | None = None
+
+    def open(self) -> None:
+        """Begin; every task of this process shares the loop and its connections."""
+        self._runner = asyncio.Runner()
+        self._runner.get_loop()
+        self._parts = build(read_settings())
+
+    def close(self) -> None:
+        """End, letting waiting hints go out."""
+        if self._runner is None or self._parts is None:
+            return
+        self._runner.run(self._parts.close())
+        self._runner.close()
+        self._runner = self._parts = None
+
+    @property
+    def parts(self) -> Parts:
+        """What tasks work with.
+
+        Raises:
+            RuntimeError: the process has not been opened.
+        """
+        if self._parts is None:
+            self.open()
+        if self._parts is None:
+            raise RuntimeError("the worker process has no service")
+        return self._parts
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run to the end.
+
+        Raises:
+            TimeoutError: it took longer than a task may.
+        """
+        if self._runner is None:
+            raise RuntimeError("the worker process has no event loop")
+        return self._runner.run(asyncio.wait_for(work, TASK_SECONDS))
+
+
+runtime = Runtime()
+
+
+@worker_process_init.connect
+def _open(**_: Any) -> None:
+    set_up_logging(read_settings().log_level)
+    runtime.open()
+
+
+@worker_process_shutdown.connect
+def _close(**_: Any) -> None:
+    runtime.close()

@@ -1,0 +1,81 @@
+"""The sweeper: sends again what was due and not done. One is active at a time, by a lease."""
+
+import asyncio
+import logging
+import secrets
+import signal
+from typing import Final
+
+from api.bootstrap import Parts, build
+from api.errors import Refused, Unavailable
+from api.logs import set_up_logging
+from api.service import now_ms
+from api.settings import read_settings
+from api.store.keys import SWEEPER_LEASE
+from schema.codes import ErrorCode
+
+LEASE_MS: Final = 3000
+PAUSE_SECONDS: Final = 0.25
+BATCH: Final = 200
+# What was sent again is looked at again after this long, as a multiple of the grace.
+PATIENCE: Final = 3
+
+log = logging.getLogger("ringmaster.sweeper")
+
+
+class Sweeper:
+    """Looks for overdue matches and hints them to the workers."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._name = secrets.token_hex(8)
+
+    async def run(self) -> None:
+        """Sweep until cancelled; a Redis that cannot be reached is waited for."""
+        while True:
+            try:
+                if await self._holds_lease():
+                    await self.sweep()
+            except Unavailable as error:
+                log.warning("%s", error)
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def sweep(self) -> int:
+        """Send everything overdue once; the number of matches sent."""
+        store, sent = self._parts.store, 0
+        for match_id, seen in await store.due(now_ms(), BATCH):
+            try:
+                owed = await self._parts.service.owed(match_id)
+            except Refused as refused:
+                if refused.code is not ErrorCode.NOT_FOUND:
+                    raise
+                await store.unlist(match_id)
+                continue
+            patience = PATIENCE * self._parts.settings.bot_grace_ms
+            if await store.postpone(match_id, seen, now_ms() + patience) and owed is not None:
+                self._parts.jobs.hint(match_id, owed.version, owed.due)
+                sent += 1
+        return sent
+
+    async def _holds_lease(self) -> bool:
+        return await self._parts.store.lease(SWEEPER_LEASE, self._name, LEASE_MS)
+
+
+async def _main() -> None:
+    settings = read_settings()
+    set_up_logging(settings.log_level)
+    parts = build(settings)
+    sweeping = asyncio.create_task(Sweeper(parts).run())
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, sweeping.cancel)
+    try:
+        await sweeping
+    except asyncio.CancelledError:
+        log.info("stopped")
+    finally:
+        await parts.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())

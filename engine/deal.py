@@ -7,16 +7,23 @@ The byte streams, ``below`` and the orders are a contract with other programs
 import hmac
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
+from typing import Final
 
 from engine.cards import HAND_SIZE, Card, Cards, deck
 
 _PREFIX = "ringmaster/1"
 _WORD = 2**32
+LONGEST_ENTROPY: Final = 64
 
 
 def commitment(secret: str) -> str:
     """Lower-case hex of SHA-256 over the secret's bytes; ``secret`` is hex."""
     return sha256(bytes.fromhex(secret)).hexdigest()
+
+
+def is_entropy(text: str) -> bool:
+    """Whether a player may give this as entropy: 1 to 64 printable ASCII characters, no space."""
+    return 1 <= len(text) <= LONGEST_ENTROPY and all("!" <= char <= "~" for char in text)
 
 
 def key_of_deals(secret: str, entropy: Mapping[int, str]) -> bytes:

@@ -6,6 +6,7 @@ from engine import commands as c
 from engine import deal, lobby, scoring
 from engine.actions import Action, ChooseHand, Scout, ScoutAndShow, Show
 from engine.cards import ROUNDS
+from engine.due import to_act
 from engine.events import (
     CardScouted,
     ClockStarted,
@@ -94,14 +95,12 @@ def _score(match: Match) -> Events:
 
 
 def _expire(match: Match, action: Action, now: int) -> Events:
-    round_ = match.round
-    if match.deadline is None or now < match.deadline or round_ is None:
+    phase = Status.CHOOSING if isinstance(action, ChooseHand) else Status.PLAYING
+    if match.deadline is None or now < match.deadline or match.status is not phase:
         return ()
-    if isinstance(action, ChooseHand):
-        waiting = match.status is Status.CHOOSING and not round_.chosen[action.seat]
-    else:
-        waiting = match.status is Status.PLAYING and round_.turn == action.seat
-    return (TurnExpired(action.seat), *play(match, action)) if waiting else ()
+    if action.seat not in to_act(match):
+        return ()
+    return (TurnExpired(action.seat), *play(match, action))
 
 
 def _clock(after: Match, events: Events, now: int) -> Events:

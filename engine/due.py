@@ -33,7 +33,7 @@ def due(match: Match) -> Due | None:
     """What the house must do next in this state, None if it waits for a person or is over."""
     if match.status is Status.SCORING:
         return RoundToScore()
-    waiting = _waiting(match)
+    waiting = to_act(match)
     for number in waiting:
         seat = match.seats[number]
         if seat.kind is SeatKind.BOT and seat.bot_level is not None:
@@ -43,7 +43,8 @@ def due(match: Match) -> Due | None:
     return None
 
 
-def _waiting(match: Match) -> list[int]:
+def to_act(match: Match) -> list[int]:
+    """The seats that the match waits for: all that have yet to choose, or the one to play."""
     round_ = match.round
     if round_ is None:
         return []

@@ -123,6 +123,8 @@ def evolve(  # noqa: C901, PLR0912 - one case per event
         ValueError: the event cannot follow this state, so the log is damaged.
     """
     if isinstance(event, e.MatchCreated):
+        if match is not None:
+            raise ValueError("a match is created once")
         return _created(event)
     if match is None:
         raise ValueError("the log does not begin with the match's creation")

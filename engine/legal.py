@@ -1,12 +1,13 @@
 """What the viewer's own seat may do, from its view alone (rules: Show, Scout, Scout & Show)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
 from engine.actions import Action, ChooseHand, End, Scout, ScoutAndShow, Show
 from engine.cards import Card, Cards
 from engine.evolve import inserted
-from engine.sets import SetAt, sets_in, strength, tops_of
+from engine.sets import SetAt, sets_in, sets_with, strength, tops_of
 from engine.state import Status
 from engine.views import OwnSeat, RoundView, View
 
@@ -62,16 +63,11 @@ def scout_and_shows(view: View) -> tuple[ScoutThenShows, ...]:
     if turn is None or not _may_scout_and_show(view, *turn):
         return ()
     you, round_ = turn
-    tops = tops_of(you.hand)
-    found = []
+    found: list[ScoutThenShows] = []
     for end in End:
         for flip in (False, True):
             card, left = _taken(round_.table, end, flip)
-            beating = strength(tops_of(left))
-            for gap in range(len(tops) + 1):
-                options = sets_in([*tops[:gap], card.top, *tops[gap:]], beating)
-                if options:
-                    found.append(ScoutThenShows(end, gap, flip, tuple(reversed(options))))
+            found += _shows_per_gap(tops_of(you.hand), end, flip, card.top, left)
     return tuple(found)
 
 
@@ -104,11 +100,8 @@ def legal_actions(view: View) -> list[Action]:
         for gap in range(len(you.hand) + 1)
         for flip in (False, True)
     ]
-    actions += [
-        ScoutAndShow(seat, option.end, option.insert_at, option.flip, show.first, show.size)
-        for option in scout_and_shows(view)
-        for show in option.shows
-    ]
+    for option in scout_and_shows(view):
+        actions += _scout_and_show_actions(seat, option)
     return actions
 
 
@@ -160,3 +153,40 @@ def is_legal(view: View, action: Action) -> bool:
         case _:
             assert_never(action)
     return any((o.first, o.size) == (action.first, action.count) for o in options)
+
+
+def _shows_per_gap(
+    tops: list[int], end: End, flip: bool, top: int, left: Cards
+) -> Iterator[ScoutThenShows]:
+    # A card in a gap leaves the sets to both sides as they are, so only those with it are new.
+    beating = strength(tops_of(left))
+    before = sets_in(tops, beating)[::-1]
+    after = [s._replace(first=s.first + 1) for s in before]
+    for gap in range(len(tops) + 1):
+        options = [s for s in before if s.first + s.size <= gap]
+        options += sets_with([*tops[:gap], top, *tops[gap:]], gap, beating)
+        options += [s for s in after if s.first > gap]
+        if options:
+            yield ScoutThenShows(end, gap, flip, tuple(options))
+
+
+_new = ScoutAndShow.__new__
+_set_seat, _set_end, _set_gap, _set_flip, _set_first, _set_count = (
+    getattr(ScoutAndShow, name).__set__
+    for name in ("seat", "end", "insert_at", "flip", "first", "count")
+)
+
+
+def _scout_and_show_actions(seat: int, option: ScoutThenShows) -> Iterator[ScoutAndShow]:
+    # A position has up to 1,900 of these. Setting the slots of a new object takes half the time
+    # of a frozen dataclass's constructor.
+    end, gap, flip = option.end, option.insert_at, option.flip
+    for first, count, _, _ in option.shows:
+        action = _new(ScoutAndShow)
+        _set_seat(action, seat)
+        _set_end(action, end)
+        _set_gap(action, gap)
+        _set_flip(action, flip)
+        _set_first(action, first)
+        _set_count(action, count)
+        yield action

@@ -4,7 +4,7 @@ from typing import Final
 
 from engine import commands as c
 from engine.cards import PLAYER_COUNTS
-from engine.deal import commitment
+from engine.deal import commitment, is_entropy
 from engine.errors import Reason, RuleError
 from engine.events import Event, MatchAbandoned, MatchCreated, PlayerJoined, PlayerLeft, SeatFilled
 from engine.state import RULES_VERSION, Match, SeatKind, Status
@@ -17,7 +17,8 @@ def create(command: c.CreateMatch, now: int) -> tuple[Event, ...]:
     """Open a match; ``now`` in milliseconds since the epoch.
 
     Raises:
-        RuleError: INVALID_INPUT for a wrong number of seats or a second person at creation.
+        RuleError: INVALID_INPUT for a wrong number of seats, a second person at creation, or
+            entropy that is not of the form of engine.deal.
     """
     if len(command.seats) not in PLAYER_COUNTS:
         raise RuleError(Reason.INVALID_INPUT, "seats", "A match has 2 to 5 seats.")
@@ -26,6 +27,8 @@ def create(command: c.CreateMatch, now: int) -> tuple[Event, ...]:
             "Only your own seat can be of kind PLAYER; leave the others OPEN for people to join."
         )
         raise RuleError(Reason.INVALID_INPUT, "seats", sentence)
+    for seat in command.seats:
+        _check_entropy(seat.entropy)
     return (
         MatchCreated(
             match_id=command.match_id,
@@ -46,7 +49,7 @@ def join(match: Match, command: c.JoinMatch) -> tuple[Event, ...]:
     """Take the first open seat; nothing happens if the player is seated already.
 
     Raises:
-        RuleError: MATCH_OVER, FORBIDDEN or MATCH_FULL.
+        RuleError: MATCH_OVER, FORBIDDEN, INVALID_INPUT for the entropy, or MATCH_FULL.
     """
     if match.status.over:
         raise RuleError(Reason.MATCH_OVER)
@@ -54,6 +57,7 @@ def join(match: Match, command: c.JoinMatch) -> tuple[Event, ...]:
         return ()
     if not command.may_enter:
         raise RuleError(Reason.FORBIDDEN, "joinCode", "This match is private: join it by its code.")
+    _check_entropy(command.entropy)
     for number, seat in enumerate(match.seats):
         if seat.kind is SeatKind.OPEN:
             return (PlayerJoined(number, command.name, command.player_id, command.entropy),)
@@ -96,3 +100,9 @@ def start(match: Match, command: c.StartMatch) -> tuple[Event, ...]:
         for number, seat in enumerate(match.seats)
         if seat.kind is SeatKind.OPEN
     )
+
+
+def _check_entropy(entropy: str | None) -> None:
+    if entropy is not None and not is_entropy(entropy):
+        sentence = "Entropy is 1 to 64 printable ASCII characters without spaces."
+        raise RuleError(Reason.INVALID_INPUT, "entropy", sentence)

@@ -37,10 +37,10 @@ def play(match: Match, action: Action) -> tuple[Event, ...]:
 
 
 def _expect_turn(match: Match, action: Action) -> Round:
-    if match.status.over:
-        raise RuleError(Reason.MATCH_OVER)
     if not 0 <= action.seat < match.players:
         raise RuleError(Reason.INVALID_INPUT, "seat")
+    if match.status.over:
+        raise RuleError(Reason.MATCH_OVER)
     round_ = match.round
     choosing = isinstance(action, ChooseHand)
     if round_ is None or match.status is not (Status.CHOOSING if choosing else Status.PLAYING):

@@ -26,6 +26,7 @@ class SetAt(NamedTuple):
 
 
 NO_STRENGTH = 0
+_COUNT = 5  # a strength holds the number of cards from this bit on
 
 
 def kind_of(tops: Sequence[int]) -> SetKind | None:
@@ -48,7 +49,7 @@ def kind_of(tops: Sequence[int]) -> SetKind | None:
 
 def _rank(count: int, kind: SetKind, smallest: int) -> int:
     # One integer that orders as (count, matching before consecutive, smallest top).
-    return count << 5 | (kind is SetKind.MATCHING) << 4 | smallest
+    return count << _COUNT | (kind is SetKind.MATCHING) << 4 | smallest
 
 
 def strength(tops: Sequence[int]) -> int:
@@ -68,6 +69,7 @@ def tops_of(cards: Cards) -> list[int]:
 
 def sets_in(tops: Sequence[int], beating: int = NO_STRENGTH) -> list[SetAt]:
     """Every set in a hand that is stronger than ``beating``, from the right, in one pass."""
+    fewest = max(2, beating >> _COUNT)  # fewer cards are never stronger
     match = rise = fall = 0  # how far each kind of run reaches from the position to its right
     right = -HIGHEST  # follows nothing
     found: list[SetAt] = []
@@ -80,16 +82,38 @@ def sets_in(tops: Sequence[int], beating: int = NO_STRENGTH) -> list[SetAt]:
         single = _rank(1, SetKind.SINGLE, top)
         if single > beating:
             found.append(SetAt(first, 1, SetKind.SINGLE, single))
-        for count in range(2, match + 1):
+        for count in range(fewest, match + 1):
             rank = _rank(count, SetKind.MATCHING, top)
             if rank > beating:
                 found.append(SetAt(first, count, SetKind.MATCHING, rank))
-        for count in range(2, rise + 1):
+        for count in range(fewest, rise + 1):
             rank = _rank(count, SetKind.CONSECUTIVE, top)
             if rank > beating:
                 found.append(SetAt(first, count, SetKind.CONSECUTIVE, rank))
-        for count in range(2, fall + 1):
+        for count in range(fewest, fall + 1):
             rank = _rank(count, SetKind.CONSECUTIVE, top - count + 1)
             if rank > beating:
                 found.append(SetAt(first, count, SetKind.CONSECUTIVE, rank))
+    return found
+
+
+def sets_with(tops: Sequence[int], at: int, beating: int = NO_STRENGTH) -> list[SetAt]:
+    """Those of ``sets_in`` that hold the card at position ``at``, in no particular order."""
+    found: list[SetAt] = []
+    single = _rank(1, SetKind.SINGLE, tops[at])
+    if single > beating:
+        found.append(SetAt(at, 1, SetKind.SINGLE, single))
+    for step in (0, 1, -1):
+        kind = SetKind.CONSECUTIVE if step else SetKind.MATCHING
+        left = right = at  # the longest run of this step through the card
+        while left > 0 and tops[left] - tops[left - 1] == step:
+            left -= 1
+        while right < len(tops) - 1 and tops[right + 1] - tops[right] == step:
+            right += 1
+        for first in range(left, at + 1):
+            for last in range(max(at, first + 1), right + 1):
+                size = last - first + 1
+                rank = _rank(size, kind, min(tops[first], tops[last]))
+                if rank > beating:
+                    found.append(SetAt(first, size, kind, rank))
     return found

@@ -55,7 +55,7 @@ def check_transition(case: Case) -> str | None:
         except RuleError as refused:
             error = refused.reason.value
             break
-    got = {"error": error} if error else _outcome(match)
+    got = _outcome(match) | {"error": error}
     for name, expected in case["expect"].items():
         if got.get(name) != expected:
             return f"{case['id']}: {name} is {got.get(name)}, expected {expected}"

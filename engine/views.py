@@ -78,7 +78,13 @@ class View:
 
 
 def view(match: Match, seat: int | None) -> View:
-    """The match as the player of ``seat`` may know it, or as a spectator may (None)."""
+    """The match as the player of ``seat`` may know it, or as a spectator may (None).
+
+    Raises:
+        ValueError: the match has no such seat.
+    """
+    if seat is not None and not 0 <= seat < match.players:
+        raise ValueError("the match has no such seat")
     round_ = match.round
     return View(
         match_id=match.match_id,

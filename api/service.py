@@ -4,7 +4,7 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
@@ -254,7 +254,7 @@ class MatchService:
 
     async def follow(
         self, match_id: str, caller: str | None, after: int | None
-    ) -> AsyncIterator[Moment]:
+    ) -> AsyncGenerator[Moment, None]:
         """The state and then each commit, or with ``after`` every commit after that version.
 
         In order, none twice, none missing; ends once the match is over.
@@ -263,14 +263,8 @@ class MatchService:
             Refused: NOT_FOUND, or CURSOR_EXPIRED for a version that the log does not have.
             Unavailable: Redis cannot be reached.
         """
-        if not is_match_id(match_id):
-            raise not_found()
         with self._timelines.follow(match_id) as timeline:
-            await self._refresh(timeline)
-            if timeline.match is None or not _may_see(timeline.match, caller):
-                raise not_found()
-            if after is not None and not 0 <= after <= timeline.version:
-                raise _expired(timeline)
+            await self.check_follow(match_id, caller, after)
             version = timeline.version if after is None else after
             match = timeline.at(version) if version else None
             if after is None and match is not None:
@@ -286,6 +280,22 @@ class MatchService:
                     yield _moment(commit, match, caller)
                 if match is None or not match.status.over:
                     await timeline.wait(version)
+
+    async def check_follow(self, match_id: str, caller: str | None, after: int | None) -> None:
+        """Whether the match can be followed from there, asked before a stream begins.
+
+        Raises:
+            Refused: NOT_FOUND, or CURSOR_EXPIRED for a version that the log does not have.
+            Unavailable: Redis cannot be reached.
+        """
+        if not is_match_id(match_id):
+            raise not_found()
+        timeline = self._timelines.get(match_id)
+        await self._refresh(timeline)
+        if timeline.match is None or not _may_see(timeline.match, caller):
+            raise not_found()
+        if after is not None and not 0 <= after <= timeline.version:
+            raise _expired(timeline)
 
     async def keep_up(self) -> None:
         """Follow the store's bells for all subscribers of this process, until cancelled."""

@@ -55,6 +55,9 @@ class Settings(BaseSettings):
         int,
         Field(ge=5, description="Seconds after which a subscription ends politely, to be resumed."),
     ] = 3600
+    ready_file: Annotated[
+        str | None, Field(description="File that a worker makes once it takes tasks (for probes).")
+    ] = None
     log_level: Annotated[
         str, Field(pattern=r"^(debug|info|warning|error)$", description="Lowest level logged.")
     ] = "info"

@@ -1,12 +1,17 @@
 """Positions and whole matches in one line, for tests of the rules."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import deepcopy
 from random import Random
+from types import MappingProxyType
+
+import pytest
 
 from engine.actions import Action
-from engine.commands import CreateMatch, ScoreRound, SeatSetup
+from engine.commands import Command, CreateMatch, ScoreRound, SeatSetup
 from engine.decide import decide
-from engine.due import RoundToScore, due
+from engine.due import RoundToScore, due, to_act
+from engine.errors import RuleError
 from engine.events import Event
 from engine.evolve import fold
 from engine.legal import legal_actions
@@ -61,11 +66,20 @@ def position(
     )
 
 
-def create(players: int, *, seed: int = 0, turn_seconds: int | None = None) -> CreateMatch:
-    """A match of bots whose deals follow from ``seed``."""
+def create(
+    players: int,
+    *,
+    seed: int = 0,
+    turn_seconds: int | None = None,
+    entropy: Mapping[int, str] = MappingProxyType({}),
+) -> CreateMatch:
+    """A match of bots whose deals follow from ``seed`` and the seats' ``entropy``."""
     return CreateMatch(
         match_id=f"m{seed}",
-        seats=tuple(SeatSetup(SeatKind.BOT, f"B{n}", "regular") for n in range(players)),
+        seats=tuple(
+            SeatSetup(SeatKind.BOT, f"B{n}", "regular", entropy=entropy.get(n))
+            for n in range(players)
+        ),
         visibility=Visibility.PUBLIC,
         host="host",
         secret=Random(seed).randbytes(32).hex(),
@@ -76,12 +90,7 @@ def create(players: int, *, seed: int = 0, turn_seconds: int | None = None) -> C
 
 def actors(match: Match) -> list[int]:
     """The seats that may act now."""
-    round_ = match.round
-    if round_ is None:
-        return []
-    if match.status is Status.CHOOSING:
-        return [seat for seat, chosen in enumerate(round_.chosen) if not chosen]
-    return [round_.turn] if round_.turn is not None else []
+    return to_act(match)
 
 
 Chooser = Callable[[Match, int, Random], Action]
@@ -101,11 +110,16 @@ def mostly_shows(match: Match, seat: int, chance: Random) -> Action:
 
 
 def play_out(
-    players: int, seed: int, choose: Chooser = mostly_shows, *, rounds: int = 9
+    players: int,
+    seed: int,
+    choose: Chooser = mostly_shows,
+    *,
+    rounds: int = 9,
+    entropy: Mapping[int, str] = MappingProxyType({}),
 ) -> list[tuple[tuple[Event, ...], Match]]:
     """A whole match (or its first rounds): each commit with the state that it led to."""
     chance = Random(seed)
-    events = decide(None, create(players, seed=seed), 0)
+    events = decide(None, create(players, seed=seed, entropy=entropy), 0)
     match = fold(None, events)
     commits = [(events, match)]
     while not match.status.over:
@@ -119,3 +133,17 @@ def play_out(
         match = fold(match, events)
         commits.append((events, match))
     return commits
+
+
+def all_events(commits: list[tuple[tuple[Event, ...], Match]]) -> list[Event]:
+    """The whole log of ``play_out``, without its commits."""
+    return [event for events, _ in commits for event in events]
+
+
+def refusal(match: Match | None, command: Command, now: int = 0) -> RuleError:
+    """The error that a command is refused with; ``match`` is as it was."""
+    before = deepcopy(match)
+    with pytest.raises(RuleError) as refused:
+        decide(match, command, now)
+    assert match == before
+    return refused.value

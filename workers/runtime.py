@@ -3,9 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from celery.signals import worker_process_init, worker_process_shutdown
+from celery.signals import worker_process_init, worker_process_shutdown, worker_ready
 
 from api.bootstrap import Parts, build
 from api.logs import set_up_logging
@@ -71,6 +72,13 @@ runtime = Runtime()
 def _open(**_: Any) -> None:
     set_up_logging(read_settings().log_level)
     runtime.open()
+
+
+@worker_ready.connect
+def _ready(**_: Any) -> None:
+    ready_file = read_settings().ready_file
+    if ready_file is not None:
+        Path(ready_file).touch()
 
 
 @worker_process_shutdown.connect

@@ -1,0 +1,1 @@
+"""GraphQL: resolvers of a few lines over the service, and the HTTP and WebSocket view."""

@@ -1,0 +1,107 @@
+"""The ASGI application: routes, lifespan, and what guards every request."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.bootstrap import Parts, build
+from api.errors import Unavailable
+from api.graphql.view import GraphQLView, bad_request
+from api.settings import Settings, read_settings
+
+MAX_BODY: Final = 64 * 1024  # bytes
+
+
+class BodyLimit:
+    """Answers 413 to a body over the limit, before it is read into memory."""
+
+    def __init__(self, app: ASGIApp, limit: int = MAX_BODY) -> None:
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return  # the client has gone
+            body += message.get("body", b"")
+            if len(body) > self._limit:
+                answer = bad_request(f"A request has at most {self._limit} bytes.", 413)
+                await answer(scope, receive, send)
+                return
+            if not message.get("more_body", False):
+                break
+        await self._app(scope, _replay(bytes(body), receive), send)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    given = False
+
+    async def replay() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+async def healthz(_: Request) -> Response:
+    """The process runs."""
+    return JSONResponse({"status": "ok"})
+
+
+async def readyz(request: Request) -> Response:
+    """Redis can be reached, so requests can be served."""
+    parts: Parts = request.app.state.parts
+    try:
+        await parts.store.ping()
+    except Unavailable:
+        return JSONResponse({"status": "redis unreachable"}, 503, headers={"Retry-After": "2"})
+    return JSONResponse({"status": "ready"})
+
+
+async def home(_: Request) -> Response:
+    """A browser that comes to the root is shown the API."""
+    return RedirectResponse("/graphql")
+
+
+def create_app(settings: Settings | None = None, parts: Parts | None = None) -> Starlette:
+    """The application; ``parts`` are built from the settings if not given."""
+    parts = parts or build(settings or read_settings())
+    graphql = GraphQLView(parts)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        keeping_up = asyncio.create_task(parts.service.keep_up())
+        yield
+        keeping_up.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await keeping_up
+        await parts.close()
+
+    app = Starlette(
+        routes=[
+            Route("/", home),
+            Route("/graphql", graphql),
+            WebSocketRoute("/graphql", graphql),
+            Route("/healthz", healthz),
+            Route("/readyz", readyz),
+        ],
+        lifespan=lifespan,
+    )
+    app.add_middleware(BodyLimit)
+    app.state.parts = parts
+    return app

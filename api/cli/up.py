@@ -1,0 +1,225 @@
+"""``ringmaster up``: Redis, API, worker and sweeper under one roof, started again if one dies."""
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Final
+
+from api.cli.embedded import embedded_redis
+from api.settings import Settings
+
+READY_SECONDS: Final = 60
+STOP_SECONDS: Final = 10
+CRASHES: Final = 5  # of one process within CRASH_SECONDS, and all is given up
+CRASH_SECONDS: Final = 30
+
+
+@dataclass
+class Child:
+    """A process to be kept running; ``crashes`` are the times of its recent deaths."""
+
+    name: str
+    command: list[str]
+    env: Mapping[str, str]
+    folder: Path | None = None
+    process: subprocess.Popen[bytes] | None = None
+    crashes: list[float] = field(default_factory=list)
+
+    def start(self) -> None:
+        """Start in a session of its own, so that Ctrl-C reaches it through us alone."""
+        self.process = subprocess.Popen(  # noqa: S603 - our own commands
+            self.command,
+            env={**os.environ, **self.env},
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - this process has one thread
+        )
+
+    def died(self) -> bool:
+        """Whether it is no longer running."""
+        return self.process is not None and self.process.poll() is not None
+
+    def stop(self, number: int) -> None:
+        """Signal its main process, which stops its own children; with SIGKILL all of them."""
+        if self.process is None:
+            return
+        try:
+            if number == signal.SIGKILL:
+                os.killpg(self.process.pid, number)
+            else:
+                self.process.send_signal(number)
+        except ProcessLookupError:
+            pass
+
+
+def _die_with_parent() -> None:
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
+
+
+class Stop(Exception):  # noqa: N818 - not an error
+    """Asked to stop."""
+
+
+def up(settings: Settings, *, redis_configured: bool) -> int:
+    """Run everything until Ctrl-C or SIGTERM; the exit code."""
+    began = time.monotonic()
+    _expect_free(settings)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _raise_stop)
+    children: list[Child] = []
+    with tempfile.TemporaryDirectory(prefix="ringmaster-") as scratch:
+        lock = None
+        try:
+            url = settings.redis_url
+            if not redis_configured:
+                lock = _lock(Path(settings.data_dir))
+                redis = embedded_redis(Path(settings.data_dir))
+                url = redis.url
+                children.append(Child("redis", redis.command, {}, redis.folder))
+                children[0].start()
+            ready_file = Path(scratch) / "worker"
+            started = _processes(settings, url, ready_file)
+            children += started
+            for child in started:
+                child.start()
+            _await_ready(settings, children, ready_file)
+            _announce(settings, url, time.monotonic() - began)
+            return _keep_running(children)
+        except Stop:
+            return 0
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)
+            _stop_all(children)
+            if lock is not None:
+                lock.close()
+
+
+def _processes(settings: Settings, redis_url: str, ready_file: Path) -> list[Child]:
+    env = {
+        "RINGMASTER_REDIS_URL": redis_url,
+        "RINGMASTER_PORT": str(settings.port),
+        "RINGMASTER_HOST": settings.host,
+    }
+    ringmaster = [sys.executable, "-m", "api.cli.main"]
+    return [
+        Child("api", [*ringmaster, "api"], env),
+        Child("worker", [*ringmaster, "worker"], {**env, "RINGMASTER_READY_FILE": str(ready_file)}),
+        Child("sweeper", [*ringmaster, "sweeper"], env),
+    ]
+
+
+def _raise_stop(*_: object) -> None:
+    raise Stop
+
+
+def _expect_free(settings: Settings) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            raise SystemExit(
+                f"ringmaster: port {settings.port} on {settings.host} cannot be used "
+                f"({error.strerror}); choose another: make up PORT=8123"
+            ) from None
+
+
+def _lock(data_dir: Path) -> IO[str]:
+    data_dir.mkdir(parents=True, exist_ok=True)
+    lock = (data_dir / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise SystemExit(
+            f"ringmaster: another `ringmaster up` uses the data in {data_dir}; stop it, or choose "
+            "another folder with RINGMASTER_DATA_DIR"
+        ) from None
+    return lock
+
+
+def _await_ready(settings: Settings, children: list[Child], ready_file: Path) -> None:
+    until = time.monotonic() + READY_SECONDS
+    waiting: list[Callable[[], bool]] = [
+        lambda: _answers(f"http://{_reachable(settings.host)}:{settings.port}/readyz"),
+        ready_file.exists,
+    ]
+    while waiting:
+        for child in children:
+            if child.died():
+                raise SystemExit(f"ringmaster: {child.name} did not start; see above")
+        if time.monotonic() > until:
+            raise SystemExit(f"ringmaster: not ready after {READY_SECONDS} s")
+        waiting = [ready for ready in waiting if not ready()]
+        time.sleep(0.05)
+
+
+def _reachable(host: str) -> str:
+    return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)  # noqa: S104 - compared only
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=1) as answer:  # noqa: S310 - our own address
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _announce(settings: Settings, redis_url: str, seconds: float) -> None:
+    address = f"{_reachable(settings.host)}:{settings.port}"
+    print(  # noqa: T201 - what the command is for
+        f"Ringmaster is ready after {seconds:.1f} s\n"
+        f"  GraphQL        http://{address}/graphql\n"
+        f"  subscriptions  ws://{address}/graphql\n"
+        f"  Redis          {redis_url}\n"
+        f"Play in another terminal: ringmaster play --url http://{address}\n"
+        "Stop with Ctrl-C.",
+        flush=True,
+    )
+
+
+def _keep_running(children: list[Child]) -> int:
+    while True:
+        time.sleep(0.2)
+        for child in children:
+            if not child.died():
+                continue
+            now = time.monotonic()
+            child.crashes = [at for at in child.crashes if now - at < CRASH_SECONDS] + [now]
+            print(f"ringmaster: {child.name} died", file=sys.stderr, flush=True)  # noqa: T201
+            if len(child.crashes) >= CRASHES:
+                print(f"ringmaster: {child.name} keeps dying", file=sys.stderr)  # noqa: T201
+                return 1
+            child.stop(signal.SIGKILL)  # what it left behind
+            child.start()
+
+
+def _stop_all(children: list[Child]) -> None:
+    # Redis last, so that the others can finish what they are doing.
+    for group in ([c for c in children if c.name != "redis"], children[:1]):
+        for child in group:
+            child.stop(signal.SIGTERM)
+        until = time.monotonic() + STOP_SECONDS
+        for child in group:
+            if child.process is None:
+                continue
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.process.wait(max(0.1, until - time.monotonic()))
+            child.stop(signal.SIGKILL)
+            child.process.wait()

@@ -1,0 +1,83 @@
+"""Reading: matches, pages of public ones, bot levels."""
+
+import base64
+import binascii
+
+import strawberry
+from strawberry import field
+
+from api.errors import Refused
+from api.graphql.context import ContextInfo
+from api.service import Answer
+from engine.bots import LEVELS
+from engine.state import Status
+from schema.codes import ErrorCode
+from schema.types import BotLevel, Match, MatchConnection, MatchEdge, Node, PageInfo, match_of
+
+PAGE_LIMIT = 100
+
+
+@strawberry.type
+class Query:
+    @field(description="Relay: any object by its id, null if there is none for the caller.")
+    async def node(self, info: ContextInfo, id: strawberry.ID) -> Node | None:  # noqa: A002
+        return await _match(info, id)
+
+    @field(description="A match by its id, null if there is none that the caller may see.")
+    async def match(self, info: ContextInfo, id: strawberry.ID) -> Match | None:  # noqa: A002
+        return await _match(info, id)
+
+    @field(description="Public matches, newest first.")
+    async def matches(
+        self,
+        info: ContextInfo,
+        status: Status | None = None,
+        first: int | None = 20,
+        after: str | None = None,
+    ) -> MatchConnection:
+        limit = 20 if first is None else first
+        if not 0 <= limit <= PAGE_LIMIT:
+            sentence = f"`first` is from 0 to {PAGE_LIMIT}."
+            raise Refused(ErrorCode.INVALID_INPUT, sentence, field="first")
+        place = None if after is None else _place(after)
+        caller = await info.context.player_id()
+        answers, more = await info.context.service.page(status, place, limit, caller)
+        edges = [
+            MatchEdge(cursor=_cursor(answer), node=match_of(answer.view, answer.version))
+            for answer in answers
+        ]
+        return MatchConnection(
+            edges=edges,
+            page_info=PageInfo(
+                has_next_page=more,
+                has_previous_page=after is not None,
+                start_cursor=edges[0].cursor if edges else None,
+                end_cursor=edges[-1].cursor if edges else None,
+            ),
+        )
+
+    @field(description="The levels that bots can be asked for, gentlest first.")
+    def bot_levels(self) -> list[BotLevel]:
+        return [
+            BotLevel(name=level.name, description=level.description, budget_ms=level.budget_ms)
+            for level in LEVELS.values()
+        ]
+
+
+async def _match(info: ContextInfo, match_id: str) -> Match | None:
+    answer = await info.context.service.look(match_id, await info.context.player_id())
+    return None if answer is None else match_of(answer.view, answer.version)
+
+
+def _cursor(answer: Answer) -> str:
+    place = f"{answer.view.created_at}:{answer.view.match_id}"
+    return base64.urlsafe_b64encode(place.encode()).decode()
+
+
+def _place(cursor: str) -> tuple[int, str]:
+    try:
+        created_at, match_id = base64.urlsafe_b64decode(cursor).decode().split(":")
+        return int(created_at), match_id
+    except (binascii.Error, ValueError):
+        sentence = "`after` is not a cursor of this list."
+        raise Refused(ErrorCode.INVALID_INPUT, sentence, field="after") from None

@@ -1,0 +1,51 @@
+"""Following a match: the log, cut to what the viewer may know."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+import strawberry
+
+from api.graphql.context import ContextInfo
+from api.service import Moment
+from schema.events import MatchUpdate
+from schema.types import match_of
+
+
+@strawberry.type
+class Subscription:
+    @strawberry.subscription(
+        description=(
+            "First the match as it stands (or, with `after`, every update after that version), "
+            "then each update as it happens: in order, none twice, none missing. Completes when "
+            "the match is over. If it completes earlier, its time was up: resume with `after`."
+        )
+    )
+    async def match_updates(
+        self, info: ContextInfo, match_id: strawberry.ID, after: int | None = None
+    ) -> AsyncGenerator[MatchUpdate, None]:
+        # Not a generator itself: what is refused here is an `error` message, not a first update.
+        context = info.context
+        player_id = await context.player_id()
+        await context.service.check_follow(match_id, player_id, after)
+        moments = context.service.follow(match_id, player_id, after)
+        return _updates(moments, context.stream_seconds)
+
+
+async def _updates(
+    moments: AsyncGenerator[Moment, None], seconds: float
+) -> AsyncGenerator[MatchUpdate, None]:
+    deadline = asyncio.get_running_loop().time() + seconds
+    async with aclosing(moments):
+        while True:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    moment = await anext(moments)
+            except (TimeoutError, StopAsyncIteration):
+                return
+            yield MatchUpdate(
+                happened=moment.events,
+                at_ms=moment.at,
+                version=moment.version,
+                match=match_of(moment.view, moment.version),
+            )

@@ -1,0 +1,28 @@
+"""The engine's closed lists, published under the names that clients know."""
+
+from enum import StrEnum
+
+import strawberry
+
+from engine.actions import End
+from engine.sets import SetKind
+from engine.state import RoundEnd, SeatKind, Status, Visibility
+from schema.codes import ErrorCode
+
+strawberry.enum(Status, name="MatchStatus", description="Where a match stands.")
+strawberry.enum(SeatKind, description="Who sits on a seat.")
+strawberry.enum(SetKind, description="The kind of a set; a single is neither of the other two.")
+strawberry.enum(End, description="An end of the active set as it lies on the table.")
+strawberry.enum(RoundEnd, description="Why a round ended.")
+strawberry.enum(Visibility, description="Who may find and watch a match.")
+strawberry.enum(ErrorCode, description="Why a request was refused; stable, to be acted on.")
+
+PUBLISHED: tuple[type[StrEnum], ...] = (
+    Status,
+    SeatKind,
+    SetKind,
+    End,
+    RoundEnd,
+    Visibility,
+    ErrorCode,
+)

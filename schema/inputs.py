@@ -1,0 +1,193 @@
+"""What clients ask for, each input turned into the engine's own words or refused."""
+
+import re
+from typing import Final
+
+import strawberry
+from strawberry import field
+
+from engine import actions
+from engine.actions import End
+from engine.bots import LEVELS
+from engine.commands import SeatSetup
+from engine.errors import Reason, RuleError
+from engine.state import SeatKind, Visibility
+from schema import enums  # noqa: F401 - registers the enums that the inputs below use
+
+KEY_LIMIT: Final = 128
+TURN_SECONDS: Final = range(5, 24 * 3600 + 1)
+_ENTROPY: Final = re.compile(r"[!-~]{1,64}\Z")
+_KEY: Final = re.compile(r"[!-~]{1,128}\Z")
+
+
+@strawberry.input(description="A seat of a new match.")
+class SeatInput:
+    kind: SeatKind = field(description="PLAYER is the caller's own seat, at most one.")
+    name: str | None = field(description="Shown to all; a bot's or the caller's.", default=None)
+    bot_level: str | None = field(description="A name of `botLevels`, for BOT.", default=None)
+
+
+@strawberry.input(description="A new match. It starts by itself once no seat is OPEN.")
+class CreateMatchInput:
+    seats: list[SeatInput] = field(description="2 to 5; the number of players.")
+    visibility: Visibility | None = field(
+        description="PUBLIC: listed and open to spectators.", default=Visibility.PRIVATE
+    )
+    turn_seconds: int | None = field(
+        description="A clock, 5 to 86400: when it runs out, a bot plays that turn.", default=None
+    )
+    entropy: str | None = field(
+        description="The caller's share of the deals: 1 to 64 printable ASCII characters.",
+        default=None,
+    )
+    client_mutation_id: str | None = None
+
+
+@strawberry.input(description="Which match to join, by id or by join code.")
+class JoinMatchInput:
+    name: str = field(description="Shown to all.")
+    match_id: strawberry.ID | None = None
+    join_code: str | None = None
+    entropy: str | None = field(
+        description="The caller's share of the deals: 1 to 64 printable ASCII characters.",
+        default=None,
+    )
+    client_mutation_id: str | None = None
+
+
+@strawberry.input(description="How to carry out a move.")
+class MoveMeta:
+    idempotency_key: str | None = field(
+        description="1 to 128 printable ASCII characters; the same key again does it only once.",
+        default=None,
+    )
+    expected_version: int | None = field(
+        description="Refuse with STALE_VERSION unless the match is at this version.", default=None
+    )
+
+
+@strawberry.input(description="Keep the hand as dealt, or flip all of it.")
+class ChooseHandInput:
+    match_id: strawberry.ID
+    flip: bool
+    meta: MoveMeta | None = None
+
+    def action(self, seat: int) -> actions.Action:
+        return actions.ChooseHand(seat, self.flip)
+
+
+@strawberry.input(description="Show `count` cards from position `first` on.")
+class ShowInput:
+    match_id: strawberry.ID
+    first: int
+    count: int
+    meta: MoveMeta | None = None
+
+    def action(self, seat: int) -> actions.Action:
+        return actions.Show(seat, self.first, self.count)
+
+
+@strawberry.input(description="Take the card at an end of the active set into a gap of the hand.")
+class ScoutInput:
+    match_id: strawberry.ID
+    end: End
+    insert_at: int = field(description="0 before the first card, up to the number of cards.")
+    flip: bool = field(description="Turn the card over from how it lay on the table.")
+    meta: MoveMeta | None = None
+
+    def action(self, seat: int) -> actions.Action:
+        return actions.Scout(seat, self.end, self.insert_at, self.flip)
+
+
+@strawberry.input(description="The scout of a Scout & Show.")
+class ScoutPart:
+    end: End
+    insert_at: int
+    flip: bool
+
+
+@strawberry.input(description="The show of a Scout & Show; positions after the insertion.")
+class ShowPart:
+    first: int
+    count: int
+
+
+@strawberry.input(description="A scout and at once a show: all of it, or nothing.")
+class ScoutAndShowInput:
+    match_id: strawberry.ID
+    scout: ScoutPart
+    show: ShowPart
+    meta: MoveMeta | None = None
+
+    def action(self, seat: int) -> actions.Action:
+        return actions.ScoutAndShow(
+            seat,
+            self.scout.end,
+            self.scout.insert_at,
+            self.scout.flip,
+            self.show.first,
+            self.show.count,
+        )
+
+
+MoveInput = ChooseHandInput | ShowInput | ScoutInput | ScoutAndShowInput
+
+
+def check_entropy(entropy: str | None) -> str | None:
+    """Entropy as the deals take it.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+    """
+    if entropy is not None and not _ENTROPY.match(entropy):
+        sentence = "Entropy has 1 to 64 printable ASCII characters and no space."
+        raise RuleError(Reason.INVALID_INPUT, "entropy", sentence)
+    return entropy
+
+
+def check_key(key: str | None) -> str | None:
+    """An idempotency key.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+    """
+    if key is not None and not _KEY.match(key):
+        sentence = f"An idempotency key has 1 to {KEY_LIMIT} printable ASCII characters."
+        raise RuleError(Reason.INVALID_INPUT, "idempotencyKey", sentence)
+    return key
+
+
+def check_turn_seconds(seconds: int | None) -> int | None:
+    """A clock's seconds per turn.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+    """
+    if seconds is not None and seconds not in TURN_SECONDS:
+        raise RuleError(Reason.INVALID_INPUT, "turnSeconds", "A clock has 5 to 86400 seconds.")
+    return seconds
+
+
+def seat_setup(
+    seat: SeatInput, number: int, caller: str, caller_name: str, entropy: str | None
+) -> SeatSetup:
+    """A seat as the engine lays it out; names are given clean, the caller's as ``caller_name``.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+    """
+    if seat.kind is not SeatKind.BOT and seat.bot_level is not None:
+        raise RuleError(Reason.INVALID_INPUT, "botLevel", "Only a BOT has a level.")
+    match seat.kind:
+        case SeatKind.PLAYER:
+            return SeatSetup(SeatKind.PLAYER, caller_name, None, caller, entropy)
+        case SeatKind.OPEN:
+            if seat.name is not None:
+                raise RuleError(Reason.INVALID_INPUT, "name", "An OPEN seat has no name yet.")
+            return SeatSetup(SeatKind.OPEN)
+        case SeatKind.BOT:
+            level = seat.bot_level or "regular"
+            if level not in LEVELS:
+                sentence = f"There is no such level; there are {', '.join(LEVELS)}."
+                raise RuleError(Reason.INVALID_INPUT, "botLevel", sentence)
+            return SeatSetup(SeatKind.BOT, seat.name or f"Bot {number + 1}", level)

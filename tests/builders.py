@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from random import Random
 from types import MappingProxyType
 
 import pytest
 
 from engine.actions import Action
+from engine.cards import Card, deck
 from engine.commands import Command, CreateMatch, ScoreRound, SeatSetup
 from engine.decide import decide
 from engine.due import RoundToScore, due, to_act
@@ -147,3 +149,35 @@ def refusal(match: Match | None, command: Command, now: int = 0) -> RuleError:
         decide(match, command, now)
     assert match == before
     return refused.value
+
+
+def identity(card: Card) -> frozenset[int]:
+    """The card whichever way up it lies."""
+    return frozenset(card)
+
+
+def exchanged(match: Match, viewer: int | None, chance: Random) -> Match:
+    """The match with all that a viewer may not know exchanged for something else."""
+    r = match.round
+    assert r is not None
+    others = [seat for seat in range(match.players) if seat != viewer]
+    hidden = [card for seat in others for card in r.hands[seat]]
+    if match.players == 2:  # the other half of the deck is as unknown as the other hand
+        own = r.hands[viewer] if viewer is not None else ()
+        seen = {identity(card) for card in (*r.table, *own)}
+        hidden = [card for card in deck(2) if identity(card) not in seen]
+    chance.shuffle(hidden)
+    hidden = [chance.choice([card, card.turned()]) for card in hidden]
+    hands, seats = list(r.hands), list(match.seats)
+    for seat in others:
+        size = len(hands[seat])
+        hands[seat], hidden = tuple(hidden[:size]), hidden[size:]
+        seats[seat] = replace(seats[seat], entropy=str(chance.random()), player_id="else")
+    return replace(
+        match,
+        secret=chance.randbytes(32).hex(),
+        host="else",
+        join_code=match.join_code if viewer is not None else "ELSE",
+        seats=tuple(seats),
+        round=replace(r, hands=tuple(hands)),
+    )

@@ -1,0 +1,161 @@
+"""What tests share: a real Redis, a real stack of processes, a small client of the public API."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from redis import Redis as BlockingRedis
+from redis.asyncio import Redis
+from redis.exceptions import ConnectionError  # noqa: A004
+
+from api.cli.embedded import embedded_redis, free_port
+from api.store.redis import connect
+from tests.client import Client
+
+settings.register_profile(
+    "default", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "thorough", max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def servers() -> list[str]:
+    """The kinds of Redis that the store is tested on: the embedded one, and Debian's if installed.
+
+    In CI both have to be there.
+    """
+    found = ["embedded"]
+    if shutil.which("redis-server") or os.environ.get("CI"):
+        found.append("debian")
+    return found
+
+
+@dataclass
+class RedisServer:
+    """A Redis of the tests' own, on a free port."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(10)
+
+
+def start_redis(folder: Path, kind: str = "embedded") -> RedisServer:
+    embedded = embedded_redis(folder)
+    command = embedded.command
+    if kind == "debian":
+        binary = shutil.which("redis-server")
+        assert binary, "redis-server is not installed"
+        command = [binary, *command[1:]]
+    process = subprocess.Popen(
+        command, cwd=embedded.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _await_redis(embedded.url)
+    return RedisServer(process, embedded.url)
+
+
+def _await_redis(url: str) -> None:
+    with BlockingRedis.from_url(url) as redis:
+        for _ in range(100):
+            try:
+                redis.ping()
+            except ConnectionError:
+                time.sleep(0.05)
+            else:
+                return
+    raise AssertionError("Redis did not start")
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory) -> Iterator[str]:
+    """The URL of a real Redis that tests in this process share."""
+    server = start_redis(tmp_path_factory.mktemp("redis"))
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture
+async def redis(redis_url: str) -> AsyncIterator[Redis]:
+    """A client of an emptied Redis."""
+    client = connect(redis_url)
+    await client.flushall()
+    yield client
+    await client.aclose()
+
+
+@dataclass
+class Stack:
+    """Everything `ringmaster up` runs, as its user sees it."""
+
+    process: subprocess.Popen[str]
+    url: str
+    folder: Path
+    output: list[str]
+
+    @property
+    def redis_url(self) -> str:
+        return next(line.split()[1] for line in self.output if line.strip().startswith("Redis "))
+
+    def stop(self, number: int = signal.SIGINT) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+
+def start_stack(folder: Path, port: int | None = None, **env: str) -> Stack:
+    """Run `ringmaster up` and wait until it says that it is ready."""
+    port = port or free_port()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "api.cli.main", "up", "--port", str(port)],
+        cwd=folder,
+        env={**os.environ, "RINGMASTER_DATA_DIR": str(folder / "data"), **env},
+        stdout=subprocess.PIPE,
+        stderr=(folder / "stderr.log").open("a"),
+        text=True,
+    )
+    assert process.stdout is not None
+    output: list[str] = []
+    until = time.monotonic() + 60
+    for line in process.stdout:
+        output.append(line)
+        if line.startswith("Stop with") or time.monotonic() > until:
+            break
+    assert output, (folder / "stderr.log").read_text()
+    return Stack(process, f"http://127.0.0.1:{port}", folder, output)
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory) -> Iterator[Stack]:
+    """The real thing, once per session: API, worker, sweeper and Redis as processes."""
+    running = start_stack(tmp_path_factory.mktemp("stack"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+async def client(stack: Stack) -> AsyncIterator[Client]:
+    """A signed-in guest at the real stack."""
+    async with Client(stack.url) as client:
+        await client.sign_in("Ann")
+        yield client
+
+
+async def until_finished(client: Client, match_id: str, seconds: float = 60) -> dict:
+    """Follow a match to its end; its last state."""
+    async with asyncio.timeout(seconds):
+        async for update in client.updates(match_id):
+            if update["match"]["status"] in ("FINISHED", "ABANDONED"):
+                return update["match"]
+    raise AssertionError("the stream ended before the match")

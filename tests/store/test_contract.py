@@ -1,0 +1,275 @@
+"""What every store promises: one suite for the Redis log and its twin in memory."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from api.ports import Append, Commit, Directory, EventStore, Guest, Key, Listing, Remembered
+from api.store.keys import new_match_id
+from api.store.memory import MemoryDirectory, MemoryStore
+from api.store.redis import RedisDirectory, RedisStore, connect
+from engine.events import HandChosen, MatchAbandoned
+from engine.state import Status
+from tests.conftest import servers, start_redis
+
+
+@pytest.fixture(scope="session", params=["memory", *servers()])
+async def stores(request, tmp_path_factory) -> AsyncIterator[tuple[EventStore, Directory]]:
+    """Each kind of store, with the directory that goes with it."""
+    if request.param == "memory":
+        yield MemoryStore(), MemoryDirectory()
+        return
+    server = await asyncio.to_thread(start_redis, tmp_path_factory.mktemp("redis"), request.param)
+    redis = connect(server.url)
+    yield RedisStore(redis), RedisDirectory(redis)
+    await redis.aclose()
+    await asyncio.to_thread(server.stop)
+
+
+@pytest.fixture
+def store(stores) -> EventStore:
+    return stores[0]
+
+
+@pytest.fixture
+def directory(stores) -> Directory:
+    return stores[1]
+
+
+def commit(version: int, nonce: str = "n") -> Commit:
+    return Commit(version, 1_700_000_000_000 + version, (HandChosen(1, True, None),), nonce)
+
+
+def append(match_id: str, version: int, **more) -> Append:
+    nonce = more.pop("nonce", "n")
+    fields = {"due_at": None, "ttl": 600, **more}
+    return Append(match_id=match_id, commit=commit(version, nonce), **fields)
+
+
+async def test_a_log_reads_back_what_was_appended(store):
+    match_id = new_match_id()
+
+    assert await store.append(append(match_id, 1))
+    assert await store.append(append(match_id, 2))
+
+    assert await store.load(match_id, 0) == ([commit(1), commit(2)], None)
+
+
+async def test_reading_begins_with_the_version_named(store):
+    match_id = new_match_id()
+    for version in (1, 2, 3):
+        await store.append(append(match_id, version))
+
+    assert await store.load(match_id, 2) == ([commit(2), commit(3)], None)
+    assert await store.load(match_id, 4) == ([], None)
+
+
+async def test_an_unknown_match_is_empty(store):
+    assert await store.load(new_match_id(), 0) == ([], None)
+
+
+@pytest.mark.parametrize("version", [1, 2, 4, 100])
+async def test_only_the_next_version_is_written(store, version):
+    match_id = new_match_id()
+    await store.append(append(match_id, 1))
+    await store.append(append(match_id, 2))
+
+    assert not await store.append(append(match_id, version, nonce="other"))
+
+    assert await store.load(match_id, 0) == ([commit(1), commit(2)], None)
+
+
+async def test_an_append_to_nothing_but_at_version_one_is_refused(store):
+    match_id = new_match_id()
+
+    assert not await store.append(append(match_id, 6))
+
+    assert await store.load(match_id, 0) == ([], None)
+
+
+async def test_of_twenty_racing_writers_one_wins_each_version(store):
+    match_id = new_match_id()
+    for version in range(1, 11):
+        answers = await asyncio.gather(
+            *(store.append(append(match_id, version, nonce=f"{n}")) for n in range(20))
+        )
+        assert sum(answers) == 1
+
+        commits, _ = await store.load(match_id, version)
+        assert [c.nonce for c in commits] == [str(answers.index(True))]
+
+    commits, _ = await store.load(match_id, 0)
+    assert [c.version for c in commits] == list(range(1, 11))
+
+
+async def test_a_refused_append_writes_nothing_at_all(store):
+    match_id = new_match_id()
+    await store.append(append(match_id, 1, due_at=50))
+    listing = Listing(7, None, Status.LOBBY)
+
+    refused = append(match_id, 5, due_at=60, key=Key("p", "k"), fingerprint="f", listing=listing)
+    assert not await store.append(refused)
+
+    assert (match_id, 50) in await store.due(10**13, 1000)
+    assert await store.load(match_id, 1, Key("p", "k")) == ([commit(1)], None)
+    assert match_id not in [m for _, m in await store.listed(None, None, 1000)]
+
+
+async def test_a_key_remembers_what_it_made(store):
+    match_id, key = new_match_id(), Key("p", "k")
+
+    assert await store.append(append(match_id, 1, key=key, fingerprint="f"))
+
+    assert (await store.load(match_id, 1, key))[1] == Remembered("f", 1)
+
+
+async def test_a_key_makes_only_one_commit(store):
+    match_id, key = new_match_id(), Key("p", "k")
+    await store.append(append(match_id, 1, key=key, fingerprint="f"))
+
+    assert not await store.append(append(match_id, 2, key=key, fingerprint="f"))
+
+    assert await store.load(match_id, 0) == ([commit(1)], None)
+
+
+async def test_keys_belong_to_their_caller_and_match(store):
+    match_id, other = new_match_id(), new_match_id()
+    await store.append(append(match_id, 1, key=Key("p", "k"), fingerprint="f"))
+
+    assert await store.append(append(match_id, 2, key=Key("q", "k"), fingerprint="f"))
+    assert await store.append(append(other, 1, key=Key("p", "k"), fingerprint="f"))
+    assert (await store.load(match_id, 0, Key("r", "k")))[1] is None
+
+
+async def test_of_twenty_writers_with_one_key_one_wins(store):
+    match_id = new_match_id()
+    await store.append(append(match_id, 1))
+
+    answers = await asyncio.gather(
+        *(store.append(append(match_id, 2, key=Key("p", "k"), fingerprint="f")) for _ in range(20))
+    )
+
+    assert sum(answers) == 1
+
+
+async def test_what_is_due_comes_when_it_is_due_and_goes_with_the_next_commit(store):
+    match_id = new_match_id()
+    await store.append(append(match_id, 1, due_at=1000))
+
+    assert match_id not in [m for m, _ in await store.due(999, 1000)]
+    assert (match_id, 1000) in await store.due(1000, 1000)
+
+    await store.append(append(match_id, 2))
+
+    assert match_id not in [m for m, _ in await store.due(10**13, 1000)]
+
+
+async def test_due_matches_come_earliest_first(store):
+    late, early = new_match_id(), new_match_id()
+    await store.append(append(late, 1, due_at=2))
+    await store.append(append(early, 1, due_at=1))
+
+    found = [m for m, _ in await store.due(2, 1000) if m in (late, early)]
+
+    assert found == [early, late]
+
+
+async def test_postponing_moves_only_the_time_that_was_seen(store):
+    match_id = new_match_id()
+    await store.append(append(match_id, 1, due_at=1000))
+
+    assert await store.postpone(match_id, 1000, 5000)
+    assert not await store.postpone(match_id, 1000, 9000)
+    assert (match_id, 5000) in await store.due(5000, 1000)
+
+    await store.append(append(match_id, 2))
+
+    assert not await store.postpone(match_id, 5000, 9000)
+    assert match_id not in [m for m, _ in await store.due(10**13, 1000)]
+
+
+async def test_public_matches_are_listed_by_status_newest_first(store):
+    older, newer = new_match_id(), new_match_id()
+    for match_id, created_at in ((older, 10**14), (newer, 10**14 + 1)):
+        listing = Listing(created_at, None, Status.LOBBY)
+        await store.append(append(match_id, 1, listing=listing))
+
+    assert (await store.listed(Status.LOBBY, None, 2)) == [(10**14 + 1, newer), (10**14, older)]
+    assert (await store.listed(None, (10**14 + 1, newer), 1)) == [(10**14, older)]
+
+    moved = Listing(10**14 + 1, Status.LOBBY, Status.CHOOSING)
+    await store.append(append(newer, 2, listing=moved))
+
+    assert (await store.listed(Status.LOBBY, None, 1)) == [(10**14, older)]
+    assert (await store.listed(Status.CHOOSING, None, 1)) == [(10**14 + 1, newer)]
+    for match_id in (older, newer):
+        await store.unlist(match_id)
+    assert not {older, newer} & {m for _, m in await store.listed(None, None, 1000)}
+
+
+async def test_pages_of_a_list_miss_and_repeat_nothing_at_equal_times(store):
+    ids = [new_match_id() for _ in range(9)]
+    for match_id in ids:
+        listing = Listing(2 * 10**14, None, Status.SCORING)
+        await store.append(append(match_id, 1, listing=listing))
+
+    found: list[str] = []
+    place = None
+    while page := await store.listed(Status.SCORING, place, 2):
+        found += [match_id for _, match_id in page]
+        place = page[-1]
+
+    assert sorted(found) == sorted(ids)
+    for match_id in ids:
+        await store.unlist(match_id)
+
+
+async def test_a_bell_rings_for_every_append(store):
+    first, second = new_match_id(), new_match_id()
+    rung: set[str] = set()
+
+    async def listen() -> None:
+        async for matches in store.bells():
+            if matches is None:
+                listening.set()
+            else:
+                rung.update(matches)
+            if {first, second} <= rung:
+                return
+
+    listening = asyncio.Event()
+    listener = asyncio.create_task(listen())
+    await listening.wait()
+    await store.append(append(first, 1))
+    await store.append(append(second, 1))
+
+    await asyncio.wait_for(listener, 5)
+
+
+async def test_events_come_back_as_they_were(store):
+    match_id = new_match_id()
+    events = (HandChosen(0, False, 2), MatchAbandoned('gøne "quoted"'))
+    written = Commit(1, 5, events, "n")
+
+    await store.append(Append(match_id, written, None, 600))
+
+    assert await store.load(match_id, 0) == ([written], None)
+
+
+async def test_guests_are_found_by_the_hash_of_their_token(directory):
+    guest = Guest("p-1", "Ann")
+    await directory.save_guest("hash", guest, 60)
+
+    assert await directory.find_guest("hash") == guest
+    assert await directory.find_guest("other") is None
+
+
+async def test_a_join_code_leads_to_one_match(directory):
+    first, second = new_match_id(), new_match_id()
+
+    assert await directory.reserve_code(f"C{first}", first, 60)
+    assert await directory.reserve_code(f"C{first}", first, 60)
+    assert not await directory.reserve_code(f"C{first}", second, 60)
+    assert await directory.find_code(f"C{first}") == first
+    assert await directory.find_code("NOWHERE") is None

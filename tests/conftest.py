@@ -111,20 +111,24 @@ class Stack:
 
     def stop(self, number: int = signal.SIGINT) -> int:
         self.process.send_signal(number)
-        return self.process.wait(30)
+        code = self.process.wait(30)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        return code
 
 
 def start_stack(folder: Path, port: int | None = None, **env: str) -> Stack:
     """Run `ringmaster up` and wait until it says that it is ready."""
     port = port or free_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "api.cli.main", "up", "--port", str(port)],
-        cwd=folder,
-        env={**os.environ, "RINGMASTER_DATA_DIR": str(folder / "data"), **env},
-        stdout=subprocess.PIPE,
-        stderr=(folder / "stderr.log").open("a"),
-        text=True,
-    )
+    with (folder / "stderr.log").open("a") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "api.cli.main", "up", "--port", str(port)],
+            cwd=folder,
+            env={**os.environ, "RINGMASTER_DATA_DIR": str(folder / "data"), **env},
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+        )
     assert process.stdout is not None
     output: list[str] = []
     until = time.monotonic() + 60

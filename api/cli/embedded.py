@@ -32,7 +32,7 @@ def embedded_redis(data_dir: Path, port: int | None = None) -> Embedded:
         _binary(),
         *("--port", str(port), "--bind", "127.0.0.1", "--daemonize", "no"),
         *("--dir", ".", "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
-        *("--maxmemory-policy", "noeviction", "--loglevel", "warning"),
+        *("--maxmemory-policy", "noeviction", "--logfile", "server.log"),
     ]
     return Embedded(command, folder, f"redis://127.0.0.1:{port}/0")
 

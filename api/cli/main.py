@@ -61,5 +61,53 @@ def sweeper() -> None:
     os.execv(sys.executable, [sys.executable, "-m", "workers.sweeper"])  # noqa: S606
 
 
+@app.command()
+def schema() -> None:
+    """Print the GraphQL schema (SDL)."""
+    from api.graphql.schema import schema as graphql
+
+    typer.echo(graphql.as_str())
+
+
+@app.command()
+def play(
+    url: Annotated[str | None, typer.Option(help="The server; else on this machine.")] = None,
+    players: Annotated[int, typer.Option(min=2, max=5, help="Seats of a new match.")] = 4,
+    level: Annotated[str, typer.Option(help="How its bots play.")] = "regular",
+    name: Annotated[str, typer.Option(help="Your name, shown to all.")] = "Guest",
+    join: Annotated[str | None, typer.Option(help="Join code of a match of others.")] = None,
+    open_seats: Annotated[
+        int, typer.Option("--open", min=0, max=4, help="Seats left for people, not bots.")
+    ] = 0,
+    public: Annotated[bool, typer.Option("--public", help="Anybody may watch.")] = False,
+    token: Annotated[str | None, typer.Option(help="Play as the player of this token.")] = None,
+    match: Annotated[str | None, typer.Option(help="Come back to this match.")] = None,
+    auto: Annotated[bool, typer.Option("--auto", help="Play sensible moves by itself.")] = False,
+) -> None:
+    """Play a match in this terminal, against bots or people."""
+    from api.cli.terminal.client import default_url
+    from api.cli.terminal.play import play as run
+    from api.cli.terminal.seating import Wish
+
+    wish = Wish(
+        *(url or default_url(), players, level, name, join),
+        *(open_seats, token, match, public, auto),
+    )
+    raise typer.Exit(run(wish))
+
+
+@app.command()
+def watch(
+    match: Annotated[str, typer.Argument(help="Id of the match.")],
+    url: Annotated[str | None, typer.Option(help="The server; else on this machine.")] = None,
+    token: Annotated[str | None, typer.Option(help="Watch from the seat of this token.")] = None,
+) -> None:
+    """Follow a match live until it is over."""
+    from api.cli.terminal.client import default_url
+    from api.cli.terminal.watch import watch as run
+
+    raise typer.Exit(run(match, url or default_url(), token))
+
+
 if __name__ == "__main__":
     app()

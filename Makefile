@@ -1,0 +1,55 @@
+# The commands of this project. `make` alone lists them.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup up test lint format lock schema bench clean
+
+help: ## List the commands
+	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+setup: $(READY) ## Make the environment in .venv
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo 'Ringmaster needs Python 3.11 or newer: make PYTHON=python3.12 setup'; exit 1; }
+	@echo 'Setting up .venv (a minute or two, once)'
+	@$(PYTHON) -m venv .venv || { \
+	  echo 'Python has no venv module here; on Debian: apt install python3-venv'; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	  --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  --no-build-isolation --editable .
+	@touch $@
+
+up: $(READY) ## Run everything: API, worker, sweeper, Redis (PORT=8123 chooses the port)
+	@exec $(BIN)/python -m api.cli.main up $(if $(PORT),--port $(PORT))
+
+test: $(READY) ## Run the tests
+	@$(BIN)/python -m pytest
+
+lint: $(READY) ## Check style, types and who imports whom
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(READY) ## Format the code
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+schema: $(READY) ## Write schema/schema.graphql anew
+	@$(BIN)/python -m api.cli.main schema > schema/schema.graphql.new
+	@mv schema/schema.graphql.new schema/schema.graphql
+
+lock: $(READY) ## Pin every dependency anew in requirements.lock
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	  --no-annotate --no-header --extra dev pyproject.toml --output-file requirements.lock
+
+bench: $(READY) ## Measure what a move costs
+	@$(BIN)/python -m tests.bench
+
+clean: ## Remove the environment and the embedded Redis's data
+	rm -rf .venv .ringmaster

@@ -1,0 +1,221 @@
+"""`make up` as its user meets it: ready, stopped, taken ports, restarts, processes that die."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.client import Client
+from tests.conftest import start_stack, until_finished
+
+ROOT = Path(__file__).parents[2]
+BOT = {"kind": "BOT"}
+
+
+def processes_of(mark: str) -> dict[int, str]:
+    """Processes that carry a mark in their environment: pid and command line."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and mark.encode() in (entry / "environ").read_bytes():
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                if command:
+                    found[int(entry.name)] = command
+        except OSError:
+            continue
+    return found
+
+
+def pid_of(mark: str, word: str) -> int:
+    """The oldest process with a mark whose command line has a word."""
+    return min(pid for pid, command in processes_of(mark).items() if word in command)
+
+
+def gone(mark: str) -> bool:
+    until = time.monotonic() + 10
+    while processes_of(mark):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@pytest.fixture
+def mark(tmp_path) -> str:
+    return f"RINGMASTER_TEST_MARK={tmp_path}"
+
+
+def start(tmp_path: Path, mark: str, **env: str):
+    return start_stack(tmp_path, **{mark.split("=", maxsplit=1)[0]: mark.split("=")[1], **env})
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_stopping_leaves_no_process_behind(tmp_path, mark, number):
+    stack = start(tmp_path, mark)
+    assert len(processes_of(mark)) >= 5
+
+    assert stack.stop(number) == 0
+
+    assert gone(mark)
+
+
+def test_killing_the_supervisor_leaves_no_process_behind(tmp_path, mark):
+    stack = start(tmp_path, mark)
+
+    stack.stop(signal.SIGKILL)
+
+    assert gone(mark)
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
+def test_make_up_stops_with_ctrl_c(tmp_path, mark):
+    folder = tmp_path / "a path with spaces"
+    folder.mkdir()
+    env = {**os.environ, "RINGMASTER_TEST_MARK": mark.split("=")[1]}
+    process = subprocess.Popen(
+        ["make", "up", "PORT=18765"],
+        cwd=ROOT,
+        env={**env, "RINGMASTER_DATA_DIR": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert "ready" in process.stdout.readline()
+
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    output, errors = process.communicate(timeout=30)
+
+    assert "http://127.0.0.1:18765/graphql" in output
+    assert "Traceback" not in errors
+    assert gone(mark)
+
+
+def test_a_taken_port_is_said_with_the_way_out(tmp_path, stack):
+    port = stack.url.rsplit(":", 1)[1]
+
+    refused = subprocess.run(
+        ["make", "up", f"PORT={port}"],
+        cwd=ROOT,
+        env={**os.environ, "RINGMASTER_DATA_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert refused.returncode != 0
+    assert f"port {port}" in refused.stderr
+    assert "make up PORT=" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_the_same_data_are_not_used_twice_at_once(stack):
+    refused = subprocess.run(
+        ["make", "up", "PORT=18766"],
+        cwd=ROOT,
+        env={**os.environ, "RINGMASTER_DATA_DIR": str(stack.folder / "data")},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert refused.returncode != 0
+    assert "another" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RINGMASTER_PORT", "x"),
+        ("RINGMASTER_PORT", "70000"),
+        ("RINGMASTER_REDIS_URL", "http://x"),
+        ("RINGMASTER_MATCH_TTL", "-1"),
+    ],
+)
+def test_a_bad_setting_is_named(tmp_path, name, value):
+    refused = subprocess.run(
+        ["make", "up"],
+        cwd=ROOT,
+        env={**os.environ, "RINGMASTER_DATA_DIR": str(tmp_path), name: value},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert refused.returncode != 0
+    assert name in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_configured_redis_is_used(tmp_path, mark, redis_url):
+    stack = start(tmp_path, mark, RINGMASTER_REDIS_URL=redis_url)
+    try:
+        assert stack.redis_url == redis_url
+        assert not any("valkey-server" in command for command in processes_of(mark).values())
+    finally:
+        stack.stop()
+
+
+async def test_after_a_restart_running_matches_go_on(tmp_path, mark):
+    stack = await asyncio.to_thread(start, tmp_path, mark)
+    async with Client(stack.url) as ann:
+        await ann.sign_in("Ann")
+        waiting = await ann.create_with_bots(4)
+        bots = await ann.create(*[BOT] * 5, visibility="PUBLIC")
+        async for update in ann.updates(waiting["id"]):
+            if sum(seat["handSize"] > 0 for seat in update["match"]["seats"]) == 4:
+                break
+        await asyncio.sleep(0.3)
+        before = await ann.match(waiting["id"])
+        token = ann.token
+    assert await asyncio.to_thread(stack.stop, signal.SIGTERM) == 0
+
+    stack = await asyncio.to_thread(start, tmp_path, mark)
+    async with Client(stack.url) as ann:
+        ann.token = token
+        assert await ann.match(waiting["id"]) == before
+        assert (await until_finished(ann, bots["id"]))["winners"]
+        await ann.choose(waiting["id"])
+    await asyncio.to_thread(stack.stop)
+
+
+@pytest.mark.parametrize("victim", ["celery", "api.cli.main api", "valkey-server", "sweeper"])
+async def test_a_process_killed_in_play_is_replaced_and_matches_end(tmp_path, mark, victim):
+    stack = await asyncio.to_thread(start, tmp_path, mark, RINGMASTER_BOT_GRACE_MS="500")
+    async with Client(stack.url) as ann:
+        await ann.sign_in("Ann")
+        matches = [await ann.create(*[BOT] * 4, visibility="PUBLIC") for _ in range(4)]
+        await asyncio.sleep(0.2)
+        before = {m["id"]: (await ann.match(m["id"]))["version"] for m in matches}
+
+        os.kill(pid_of(mark, victim), signal.SIGKILL)
+
+        for match in matches:
+            finished = await patiently(ann, match["id"])
+            assert finished["winners"]
+            assert finished["version"] >= before[match["id"]]
+    await asyncio.to_thread(stack.stop)
+    assert await asyncio.to_thread(gone, mark)
+
+
+async def patiently(client: Client, match_id: str) -> dict:
+    """A match once it is finished, over however many connections that takes."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                match = await client.match(match_id)
+            except Exception:  # noqa: BLE001 - the server is being replaced
+                match = None
+            if match and match["status"] == "FINISHED":
+                return match
+            await asyncio.sleep(0.1)

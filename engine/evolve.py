@@ -21,7 +21,12 @@ def inserted(hand: Cards, card: Card, gap: int) -> Cards:
     return (*hand[:gap], card, *hand[gap:])
 
 
-def _round(match: Match) -> Round:
+def round_of(match: Match) -> Round:
+    """The round in play, or the last one.
+
+    Raises:
+        ValueError: no round was dealt yet, so what wants one does not belong to this match.
+    """
     if match.round is None:
         raise ValueError("an event of play in a match without a round")
     return match.round
@@ -60,7 +65,7 @@ def _dealt(match: Match, event: e.HandsDealt) -> Match:
 
 
 def _chosen(match: Match, event: e.HandChosen) -> Match:
-    r = _round(match)
+    r = round_of(match)
     hands = _with(r.hands, event.seat, flipped(r.hands[event.seat])) if event.flip else r.hands
     r = replace(r, hands=hands, chosen=_with(r.chosen, event.seat, True), turn=event.turn)
     if event.turn is None:
@@ -69,7 +74,7 @@ def _chosen(match: Match, event: e.HandChosen) -> Match:
 
 
 def _shown(match: Match, event: e.SetShown) -> Match:
-    r, seat = _round(match), event.seat
+    r, seat = round_of(match), event.seat
     hand = r.hands[seat]
     r = replace(
         r,
@@ -86,7 +91,7 @@ def _shown(match: Match, event: e.SetShown) -> Match:
 
 
 def _scouted(match: Match, event: e.CardScouted) -> Match:
-    r, seat = _round(match), event.seat
+    r, seat = round_of(match), event.seat
     table = r.table[1:] if event.end is End.LEFT else r.table[:-1]
     card = event.card.turned() if event.flip else event.card
     spent = r.scout_and_show_spent
@@ -148,13 +153,13 @@ def evolve(  # noqa: C901, PLR0912 - one case per event
         case e.CardScouted():
             return _scouted(match, event)
         case e.PlayEnded():
-            r = replace(_round(match), ending=event.ending, turn=None)
+            r = replace(round_of(match), ending=event.ending, turn=None)
             return replace(match, status=Status.SCORING, round=r, deadline=None)
         case e.ClockStarted():
             return replace(match, deadline=event.deadline)
         case e.RoundEnded():
             return replace(
-                match, round=replace(_round(match), result=event.result), scores=event.totals
+                match, round=replace(round_of(match), result=event.result), scores=event.totals
             )
         case e.MatchFinished():
             return replace(match, status=Status.FINISHED, winners=event.winners, deadline=None)

@@ -5,7 +5,7 @@ from typing import Final, assert_never
 from engine.actions import Action, ChooseHand, End, Scout, ScoutAndShow, Show
 from engine.errors import Reason, RuleError
 from engine.events import CardScouted, Event, HandChosen, PlayEnded, SetShown
-from engine.evolve import evolve
+from engine.evolve import evolve, fold, round_of
 from engine.sets import kind_of, sets_in, strength, tops_of
 from engine.state import Ending, Match, Round, RoundEnd, Status
 
@@ -116,18 +116,12 @@ def _scout_and_show(match: Match, round_: Round, action: ScoutAndShow) -> tuple[
     scout, show = action.halves()
     scouted = _scout(match, round_, scout, and_show=True)
     between = evolve(match, scouted)
-    if between.round is None:
-        raise ValueError("a scout ended the match")
-    return (scouted, _show(between, between.round, show))
+    return (scouted, _show(between, round_of(between), show))
 
 
 def _end_of_round(match: Match, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    after = match
-    for event in events:
-        after = evolve(after, event)
-    if after.round is None:
-        raise ValueError("an action ended the match")
-    ending = _ending(after, after.round, shown=isinstance(events[-1], SetShown))
+    after = fold(match, events)
+    ending = _ending(after, round_of(after), shown=isinstance(events[-1], SetShown))
     return () if ending is None else (PlayEnded(ending),)
 
 

@@ -10,7 +10,7 @@ from engine.cards import Cards
 from engine.codec import decode_action
 from engine.decide import decide
 from engine.errors import RuleError
-from engine.evolve import fold
+from engine.evolve import fold, round_of
 from engine.notation import format_card, parse_card
 from engine.scoring import score_round
 from engine.sets import kind_of, strength
@@ -106,9 +106,7 @@ def _texts(cards: Cards) -> list[str]:
 
 
 def _outcome(match: Match) -> dict[str, Any]:
-    r = match.round
-    if r is None:
-        raise ValueError("a case without a round")
+    r = round_of(match)
     got: dict[str, Any] = {
         "phase": match.status.value,
         "hands": [_texts(hand) for hand in r.hands],

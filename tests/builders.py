@@ -5,6 +5,7 @@ from copy import deepcopy
 from dataclasses import replace
 from random import Random
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -66,6 +67,12 @@ def position(
         host=None,
         round=round_,
     )
+
+
+def with_round(match: Match, **changes: Any) -> Match:
+    """The match with fields of its round changed."""
+    assert match.round is not None
+    return replace(match, round=replace(match.round, **changes))
 
 
 def create(

@@ -27,6 +27,29 @@ def test_a_wrong_expectation_is_reported(case):
     assert vectors.check_transition(wrong) is not None
 
 
+def test_a_wrong_comparison_is_reported():
+    case = {"id": "C0", "new": [1, 1], "table": [9, 10], "expect": False}
+
+    fault = vectors.check_comparison(case)
+    assert fault == "C0: [1, 1] on [9, 10] is True, expected False"
+    assert vectors.check({**DOCUMENT, "compare": [case]}) == [fault]
+
+
+def test_a_refusal_that_was_not_expected_is_reported():
+    (refused,) = [case for case in DOCUMENT["transitions"] if case["id"] == "T07"]
+
+    fault = vectors.check_transition({**refused, "expect": {"chips": refused["chips"]}})
+    assert fault == "T07: refused with NO_ACTIVE_SET, expected to be accepted"
+
+
+def test_a_refused_case_may_state_what_has_not_changed():
+    (refused,) = [case for case in DOCUMENT["transitions"] if case["id"] == "T07"]
+    expect = {"error": "NO_ACTIVE_SET", "hands": refused["hands"], "turn": refused["turn"]}
+
+    assert vectors.check_transition({**refused, "expect": expect}) is None
+    assert vectors.check_transition({**refused, "expect": {**expect, "turn": 9}}) is not None
+
+
 def test_another_format_is_refused():
     with pytest.raises(ValueError, match="format"):
         vectors.check({"format": "other/1", "compare": [], "transitions": []})

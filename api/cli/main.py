@@ -70,7 +70,7 @@ def schema() -> None:
 
 
 @app.command()
-def play(
+def play(  # noqa: PLR0917 - typer passes by name
     url: Annotated[str | None, typer.Option(help="The server; else on this machine.")] = None,
     players: Annotated[int, typer.Option(min=2, max=5, help="Seats of a new match.")] = 4,
     level: Annotated[str, typer.Option(help="How its bots play.")] = "regular",

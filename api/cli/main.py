@@ -47,7 +47,8 @@ def worker() -> None:
     os.execv(  # noqa: S606 - our own interpreter
         sys.executable,
         [
-            *(sys.executable, "-m", "celery", "--app", "workers.app", "--quiet", "worker"),
+            *(sys.executable, "-W", "ignore:You're running the worker with superuser"),
+            *("-m", "celery", "--app", "workers.app", "--quiet", "worker"),
             *("--queues", ",".join(QUEUES), "--concurrency", str(settings.worker_concurrency)),
             *("--loglevel", "warning", "-O", "fair"),
             *("--without-gossip", "--without-mingle", "--without-heartbeat"),

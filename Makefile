@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test lint format lock schema bench clean
+.PHONY: help setup up test lint format lock schema fuzz bench clean
 
 help: ## List the commands
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -47,6 +47,9 @@ lock: $(READY) ## Pin every dependency anew in requirements.lock
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	  --no-annotate --no-header --extra dev pyproject.toml --output-file requirements.lock
+
+fuzz: $(READY) ## Let schemathesis try the API at length
+	@FUZZ_EXAMPLES=300 $(BIN)/python -m pytest --timeout 3600 tests/contract
 
 bench: $(READY) ## Measure what a move costs
 	@$(BIN)/python -m tests.bench

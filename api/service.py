@@ -13,6 +13,7 @@ from api.errors import Refused, not_found
 from api.ports import Append, Commit, Directory, EventStore, Jobs, Key, Listing
 from api.store.keys import is_match_id, new_match_id
 from api.timelines import Timeline, Timelines
+from engine import replay
 from engine.actions import Action
 from engine.commands import (
     Command,
@@ -28,7 +29,7 @@ from engine.decide import Events, decide
 from engine.due import BotToAct, ClockToExpire, Due, due
 from engine.errors import Reason, RuleError
 from engine.evolve import fold
-from engine.state import Match, Visibility
+from engine.state import Match, Status, Visibility
 from engine.views import PublicEvent, View, redact, view
 from schema.codes import ErrorCode
 
@@ -234,8 +235,20 @@ class MatchService:
             return None
         return self._answer(timeline, caller)
 
+    async def replay(self, match_id: str, caller: str | None) -> dict[str, Any] | None:
+        """The replay of a finished match that the caller may see, None if there is none.
+
+        Raises:
+            Unavailable: Redis cannot be reached.
+        """
+        answer = await self.look(match_id, caller)
+        if answer is None or answer.view.status is not Status.FINISHED:
+            return None
+        commits = self._timelines.get(match_id).commits
+        return replay.document(event for commit in commits for event in commit.events)
+
     async def page(
-        self, status: Any, before: tuple[int, str] | None, limit: int, caller: str | None
+        self, status: Status | None, before: tuple[int, str] | None, limit: int, caller: str | None
     ) -> tuple[list[Answer], bool]:
         """Public matches, newest first, from a place in that order on; and whether more follow.
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -60,6 +61,22 @@ def worker() -> None:
 def sweeper() -> None:
     """Run the sweeper; of several, one is active."""
     os.execv(sys.executable, [sys.executable, "-m", "workers.sweeper"])  # noqa: S606
+
+
+@app.command()
+def audit(files: Annotated[list[Path], typer.Argument(help="Replay documents.")]) -> None:
+    """Re-check replays: deals, actions, scores. Exit code 1: one differs, 2: unreadable."""
+    from api.cli.check import audit_files
+
+    raise typer.Exit(audit_files(files))
+
+
+@app.command()
+def vectors(file: Annotated[Path, typer.Argument(help="Rule vectors.")]) -> None:
+    """Run rule vectors through the engine. Exit code 1: a case differs, 2: unreadable."""
+    from api.cli.check import check_vectors
+
+    raise typer.Exit(check_vectors(file))
 
 
 @app.command()

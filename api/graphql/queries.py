@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import json
 
 import strawberry
 from strawberry import field
@@ -55,6 +56,16 @@ class Query:
                 end_cursor=edges[-1].cursor if edges else None,
             ),
         )
+
+    @field(
+        description=(
+            "The replay of a finished match as a JSON document, with the secret of its deals, for "
+            "anybody to check; null until then."
+        )
+    )
+    async def replay(self, info: ContextInfo, match_id: strawberry.ID) -> str | None:
+        document = await info.context.service.replay(match_id, await info.context.player_id())
+        return None if document is None else json.dumps(document, separators=(",", ":"))
 
     @field(description="The levels that bots can be asked for, gentlest first.")
     def bot_levels(self) -> list[BotLevel]:

@@ -63,7 +63,8 @@ def lacks(promised, published) -> list[str]:
         found = [
             field
             for field, value in promised.fields.items()
-            if field not in published.fields or str(published.fields[field].type) != str(value.type)
+            if field not in published.fields
+            or str(published.fields[field].type) not in (str(value.type), f"{value.type}!")
         ]
         for field, value in promised.fields.items():
             given = published.fields[field].args if field in published.fields else {}

@@ -1,0 +1,131 @@
+"""Replays of matches played on the real stack, and the command that checks them."""
+
+import json
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from engine.audit import audit
+from tests.client import Client
+from tests.conftest import until_finished
+
+BOT = {"kind": "BOT"}
+QUERY = "query ($m: ID!) { replay(matchId: $m) }"
+VECTORS = Path(__file__).parents[1] / "engine" / "rules-vectors.json"
+
+
+async def replay_of(client: Client, match_id: str) -> dict:
+    return json.loads((await client.data(QUERY, m=match_id))["replay"])
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+async def test_the_replay_of_a_match_of_bots_passes_the_audit(client, players):
+    match = await client.create(*[BOT] * players, visibility="PUBLIC")
+    finished = await until_finished(client, match["id"])
+
+    document = await replay_of(client, match["id"])
+
+    assert audit(document) == []
+    assert document["matchId"] == match["id"]
+    assert document["deckCommitment"] == match["deckCommitment"]
+    assert sha256(bytes.fromhex(document["secret"])).hexdigest() == match["deckCommitment"]
+    assert document["totals"] == [seat["score"] for seat in finished["seats"]]
+    assert document["winners"] == finished["winners"]
+
+
+async def test_entropy_of_players_is_in_the_replay_and_its_deals(client, stack):
+    match = await client.create(
+        {"kind": "PLAYER"}, {"kind": "OPEN"}, BOT, entropy="tea-leaves", visibility="PUBLIC"
+    )
+    async with Client(stack.url) as bob:
+        await bob.sign_in("Bob")
+        await bob.join(matchId=match["id"], name="Bob", entropy="dice:4")
+        await bob.by_id("leaveMatch", match["id"])
+    await client.by_id("leaveMatch", match["id"])
+    await until_finished(client, match["id"])
+
+    document = await replay_of(client, match["id"])
+
+    assert document["entropy"] == {"0": "tea-leaves", "1": "dice:4"}
+    assert audit(document) == []
+
+
+async def test_there_is_no_replay_before_the_end(client):
+    match = await client.create_with_bots(3, visibility="PUBLIC")
+
+    assert (await client.data(QUERY, m=match["id"]))["replay"] is None
+    assert (await client.data(QUERY, m="m0-aaaaaaaaaaaaaaaa"))["replay"] is None
+
+
+async def test_a_private_replay_is_for_those_seated(client, stack):
+    match = await client.create(*[BOT] * 2)
+    await until_finished(client, match["id"])
+    async with Client(stack.url) as eve:
+        await eve.sign_in("Eve")
+
+        assert (await eve.data(QUERY, m=match["id"]))["replay"] is None
+    assert await replay_of(client, match["id"])
+
+
+def ringmaster(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "api.cli.main", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+async def test_the_audit_command_agrees_and_names_what_differs(client, tmp_path):
+    match = await client.create(*[BOT] * 3, visibility="PUBLIC")
+    await until_finished(client, match["id"])
+    document = await replay_of(client, match["id"])
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps(document))
+    document["rounds"][0]["result"]["lines"][0]["total"] += 1
+    bad.write_text(json.dumps(document))
+
+    assert ringmaster("audit", good).returncode == 0
+    both = ringmaster("audit", good, bad)
+
+    assert both.returncode == 1
+    (line,) = both.stdout.splitlines()
+    assert "bad.json" in line
+    assert "round 1" in line
+
+
+@pytest.mark.parametrize(
+    "content", [b'{"format": "ringmaster-rep', b"", b"\xff\xfe", b"[" * 100_000, None]
+)
+@pytest.mark.parametrize("command", ["audit", "vectors"])
+def test_a_file_that_cannot_be_read_is_one_line_and_code_2(tmp_path, command, content):
+    path = tmp_path / "file.json"
+    if content is not None:
+        path.write_bytes(content)
+
+    ran = ringmaster(command, path)
+
+    assert ran.returncode == 2
+    assert len(ran.stdout.splitlines()) == 1
+    assert ran.stderr == ""
+
+
+@pytest.mark.parametrize("content", ["1", "[]", "{}", '{"format": "other/1"}', "null"])
+@pytest.mark.parametrize("command", ["audit", "vectors"])
+def test_another_document_is_one_line_and_code_1(tmp_path, command, content):
+    path = tmp_path / "file.json"
+    path.write_text(content)
+
+    ran = ringmaster(command, path)
+
+    assert ran.returncode == 1
+    assert len(ran.stdout.splitlines()) == 1
+    assert ran.stderr == ""
+
+
+def test_the_vectors_command_agrees_with_the_rules():
+    assert ringmaster("vectors", VECTORS).returncode == 0

@@ -43,7 +43,8 @@ def decode_event(data: Mapping[str, Plain]) -> Event:
     Raises:
         CodecError: the data is no event of this schema.
     """
-    cls = _EVENTS.get(str(data.get("type")))
+    name = data.get("type")
+    cls = _EVENTS.get(name) if isinstance(name, str) else None
     if cls is None:
         raise CodecError("no event is called that")
     event: Event = _decode_fields(cls, data)
@@ -62,7 +63,8 @@ def decode_action(data: Mapping[str, Plain]) -> Action:
     Raises:
         RuleError: INVALID_INPUT.
     """
-    cls = _ACTIONS.get(str(data.get("type")))
+    kind = data.get("type")
+    cls = _ACTIONS.get(kind) if isinstance(kind, str) else None
     if cls is None:
         raise RuleError(Reason.INVALID_INPUT, "type")
     names = {_camel(f.name): f.name for f in fields(cls)}
@@ -156,11 +158,13 @@ def _exactly(kind: type) -> Callable[[Plain], Any]:
 
 
 def _member(enum: type[StrEnum]) -> Callable[[Plain], Any]:
+    members = {member.value: member for member in enum}
+
     def read(data: Plain) -> Any:
-        try:
-            return enum(data)
-        except ValueError as error:
-            raise CodecError(f"no {enum.__name__} is called that") from error
+        # An enum would print what it does not know, however deep or long that is.
+        if not isinstance(data, str) or data not in members:
+            raise CodecError(f"no {enum.__name__} is called that")
+        return members[data]
 
     return read
 

@@ -1,4 +1,4 @@
-"""Schemathesis against the running server: whatever the schema allows gets an answer of the schema."""
+"""Schemathesis against the running server: what the schema allows gets an answer of the schema."""
 
 import os
 from pathlib import Path

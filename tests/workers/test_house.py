@@ -98,19 +98,19 @@ async def test_a_task_of_a_match_that_is_gone_does_nothing(service):
     await house.score_round(service, "m0-aaaaaaaaaaaaaaaa", 1)
 
 
-def raises(view, seed):
+def raises(view, _):
     raise RuntimeError(f"with {view.you.hand} in its text")
 
 
-def illegal(view, seed):
+def illegal(view, _):
     return Show(view.you.seat, 99, 1)
 
 
-def of_another_seat(view, seed):
+def of_another_seat(view, _):
     return Show((view.you.seat + 1) % len(view.seats), 0, 1)
 
 
-def nonsense(view, seed):
+def nonsense(_, __):
     return None
 
 

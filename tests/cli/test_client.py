@@ -141,7 +141,7 @@ async def test_a_cursor_that_the_log_does_not_reach_begins_anew(client):
         (
             httpx.Response(
                 200,
-                json={"errors": [{"message": "-", "extensions": {"code": "UNAVAILABLE"}}]},
+                json={"errors": [{"message": "-", "extensions": {"retryAfter": 2}}]},
             ),
             Unreachable,
         ),

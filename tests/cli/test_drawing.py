@@ -102,7 +102,8 @@ def test_the_table_tells_set_kind_and_owner(story: Story):
 
 def test_an_empty_table_says_so(story: Story):
     empty = story.first(lambda m: m["status"] == "PLAYING" and not m["round"]["activeSet"])  # type: ignore[index]
-    assert "empty" in render(table_text(empty, WIDE))
+    assert "empty, any set" in render(table_text(empty, WIDE))
+    assert "empty, everybody chooses" in render(table_text(story.choosing, WIDE))
 
 
 def test_seats_have_all_their_numbers_and_the_turn_is_marked(story: Story):

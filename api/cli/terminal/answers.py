@@ -1,13 +1,11 @@
 """Reading GraphQL answers: the data, or the exception that says why there are none."""
 
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any
 
 from httpx import Response
 
 from api.cli.terminal.errors import Refused, TerminalError, Unreachable, Unusable
-
-_TRANSIENT_CODES: Final = frozenset({"UNAVAILABLE", "RATE_LIMITED", "TOO_MANY_REQUESTS"})
 
 
 def data_of(response: Response, url: str) -> dict[str, Any]:
@@ -47,8 +45,8 @@ def failure(errors: list[dict[str, Any]]) -> TerminalError:
     first = errors[0]
     extensions = first.get("extensions") or {}
     code, message = str(extensions.get("code")), str(first.get("message"))
-    if code in _TRANSIENT_CODES:
-        return Unreachable(message, float(extensions.get("retryAfter") or 0))
+    if "retryAfter" in extensions:
+        return Unreachable(message, float(extensions["retryAfter"]))
     if code == "UNAUTHENTICATED":
         return Unusable(message)
     return Refused(code, message)

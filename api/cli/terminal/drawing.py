@@ -140,7 +140,9 @@ def table_text(match: Match, paper: Paper) -> Text:
     """The active set, whose it is and what it counts."""
     active = match["round"] and match["round"]["activeSet"]
     if not active:
-        return Text.assemble(("Table", "bold"), ": empty, any set may be shown")
+        choosing = match["status"] == "CHOOSING"
+        why = "everybody chooses which way up to play" if choosing else "any set may be shown"
+        return Text.assemble(("Table", "bold"), f": empty, {why}")
     owner = (who(match, active["owner"]), "yellow")
     heading = Text.assemble(("Table", "bold"), f": {kind_text(active)}, shown by ", owner)
     return Text("\n").join([heading, cards_text(active["cards"], paper)])

@@ -34,6 +34,6 @@ def build(settings: Settings) -> Parts:
     redis = connect(settings.redis_url)
     store, directory = RedisStore(redis), RedisDirectory(redis)
     jobs = CeleryJobs(celery_app(settings.broker))
-    limits = Limits(settings.match_ttl, settings.bot_grace_ms)
+    limits = Limits(settings.match_ttl, settings.finished_ttl, settings.bot_grace_ms)
     service = MatchService(store, directory, jobs, limits=limits)
     return Parts(settings, redis, store, jobs, service, Guests(directory, settings.guest_ttl))

@@ -14,13 +14,15 @@ class Commit:
     """One entry of a match's log.
 
     ``at`` is in milliseconds since the epoch. ``nonce`` tells the appender's own commit from a
-    rival's when the answer to the append was lost.
+    rival's when the answer to the append was lost. ``hash`` is the version's link of the chain
+    (``engine.chain``), in hex.
     """
 
     version: int
     at: int
     events: tuple[Event, ...]
     nonce: str
+    hash: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from api.errors import Refused, not_found
 from api.ports import Append, Commit, Directory, EventStore, Jobs, Key, Listing
 from api.store.keys import is_match_id, new_match_id
 from api.timelines import Timeline, Timelines
-from engine import replay
+from engine import chain, replay
 from engine.actions import Action
 from engine.commands import (
     Command,
@@ -54,9 +54,10 @@ class Meta:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A match as the caller may see it, as of a version."""
+    """A match as the caller may see it, as of a version and its hash in the chain."""
 
     version: int
+    hash: str
     view: View
 
 
@@ -68,6 +69,7 @@ class Moment:
     """
 
     version: int
+    hash: str
     at: int
     events: tuple[PublicEvent, ...]
     view: View
@@ -99,9 +101,10 @@ def now_ms() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds that a match is kept; milliseconds after which work is sent again."""
+    """Seconds that a match is kept in play and once over; milliseconds until work is sent again."""
 
     match_ttl: int = 7 * 24 * 3600
+    finished_ttl: int = 30 * 24 * 3600
     grace_ms: int = 2000
 
 
@@ -245,7 +248,7 @@ class MatchService:
         if answer is None or answer.view.status is not Status.FINISHED:
             return None
         commits = self._timelines.get(match_id).commits
-        return replay.document(event for commit in commits for event in commit.events)
+        return replay.document((commit.events, commit.hash) for commit in commits)
 
     async def page(
         self, status: Status | None, before: tuple[int, str] | None, limit: int, caller: str | None
@@ -255,15 +258,19 @@ class MatchService:
         Raises:
             Unavailable: Redis cannot be reached.
         """
-        places = await self._store.listed(status, before, limit + 1)
-        found = []
-        for _, match_id in places[:limit]:
-            answer = await self.look(match_id, caller)
-            if answer is None:
-                await self._store.unlist(match_id)
-            else:
-                found.append(answer)
-        return found, len(places) > limit
+        found: list[Answer] = []
+        while True:
+            wanted = limit - len(found)
+            places = await self._store.listed(status, before, wanted + 1)
+            for _, match_id in places[:wanted]:
+                answer = await self.look(match_id, caller)
+                if answer is None:  # its log has expired
+                    await self._store.unlist(match_id)
+                else:
+                    found.append(answer)
+            if len(found) == limit or len(places) <= wanted:
+                return found, len(places) > wanted
+            before = places[wanted - 1]
 
     async def follow(
         self, match_id: str, caller: str | None, after: int | None
@@ -281,8 +288,8 @@ class MatchService:
             version = timeline.version if after is None else after
             match = timeline.at(version) if version else None
             if after is None and match is not None:
-                at = timeline.commits[version - 1].at
-                yield Moment(version, at, (), view(match, match.seat_of(caller)))
+                last = timeline.commits[version - 1]
+                yield Moment(version, last.hash, last.at, (), view(match, match.seat_of(caller)))
             while match is None or not match.status.over:
                 if version > timeline.version:
                     raise _expired(timeline)  # the store lost the log's end
@@ -418,13 +425,19 @@ class MatchService:
         before, now = timeline.match, self._now()
         after = fold(before, events)
         owed = due(after)
-        commit = Commit(timeline.version + 1, now, events, nonce)
+        previous = (
+            timeline.commits[-1].hash
+            if timeline.commits
+            else chain.beginning(after.match_id, after.deck_commitment)
+        )
+        digest = chain.link(previous, chain.public(events))
+        commit = Commit(timeline.version + 1, now, events, nonce, digest)
         written = await self._store.append(
             Append(
                 match_id=timeline.match_id,
                 commit=commit,
                 due_at=self._due_at(owed, now),
-                ttl=self._limits.match_ttl,
+                ttl=self._limits.finished_ttl if after.status.over else self._limits.match_ttl,
                 key=key,
                 fingerprint=fingerprint,
                 listing=_listing(before, after),
@@ -444,7 +457,8 @@ class MatchService:
     def _answer(self, timeline: Timeline, caller: str | None, version: int | None = None) -> Answer:
         version = timeline.version if version is None else version
         match = timeline.at(version)
-        return Answer(version, view(match, match.seat_of(caller)))
+        digest = timeline.commits[version - 1].hash
+        return Answer(version, digest, view(match, match.seat_of(caller)))
 
 
 def _new_code() -> str:
@@ -458,8 +472,9 @@ def _may_see(match: Match, caller: str | None) -> bool:
 
 
 def _moment(commit: Commit, match: Match, caller: str | None) -> Moment:
-    events = tuple(seen for event in commit.events if (seen := redact(event)) is not None)
-    return Moment(commit.version, commit.at, events, view(match, match.seat_of(caller)))
+    events = tuple(told for event in commit.events if (told := redact(event)) is not None)
+    seen = view(match, match.seat_of(caller))
+    return Moment(commit.version, commit.hash, commit.at, events, seen)
 
 
 def _listing(before: Match | None, after: Match) -> Listing | None:

@@ -42,8 +42,11 @@ class Settings(BaseSettings):
         int, Field(ge=60, description="Seconds that a guest's token is valid.")
     ] = 90 * DAY
     match_ttl: Annotated[
-        int, Field(ge=60, description="Seconds that a match is kept after its last commit.")
+        int, Field(ge=60, description="Seconds that a match in play is kept after its last commit.")
     ] = 7 * DAY
+    finished_ttl: Annotated[
+        int, Field(ge=60, description="Seconds that a finished match and its replay are kept.")
+    ] = 30 * DAY
     bot_grace_ms: Annotated[
         int,
         Field(

@@ -1,21 +1,34 @@
 """Whether a replay document is true: deals derived anew, every action replayed by the rules."""
 
+from itertools import groupby
 from types import NoneType
 from typing import Any, Final
 
 from engine.actions import ChooseHand
 from engine.cards import PLAYER_COUNTS, ROUNDS
+from engine.chain import beginning, link, public
 from engine.codec import decode_action
 from engine.commands import Command, CreateMatch, ScoreRound, SeatSetup
 from engine.deal import commitment, is_entropy
 from engine.decide import decide
 from engine.errors import RuleError
-from engine.events import RoundEnded
+from engine.events import Event, RoundEnded
 from engine.evolve import fold, round_of
 from engine.replay import FORMAT, Plain, plain_hands, plain_result
-from engine.state import RULES_VERSION, Match, SeatKind, Status, Visibility
+from engine.rules import VERSIONS
+from engine.state import Match, SeatKind, Status, Visibility
 
 SECRET_DIGITS: Final = 64
+# Events that follow from the rounds of the document, and those that happen beside play.
+_PLAY: Final = (
+    "HandsDealt",
+    "HandChosen",
+    "SetShown",
+    "CardScouted",
+    "RoundEnded",
+    "MatchFinished",
+)
+_BESIDE_PLAY: Final = ("PlayerJoined", "PlayerLeft", "MatchStarted", "TurnExpired")
 _HEX: Final = frozenset("0123456789abcdef")
 _TYPES: Final = {
     dict: "an object",
@@ -37,9 +50,10 @@ def audit(document: Any) -> list[str]:
     ``document`` is any decoded JSON value. The line names the round and the action (both counted
     from 1) where there is one; what comes after the first fault is not looked at.
 
-    Not checked, since nothing follows from them: the match's id, the names, the bots' levels,
-    fields that are not part of the format. Nor can a document show that an action was exchanged
-    for another legal one, if all that follows stays legal and all results stay the same.
+    Not checked, since nothing follows from them: the names and the bots' levels of the seats,
+    fields that are not part of the format; without a log, the match's id. Nor can a document show
+    that a hidden choice (a hand's flip, a scouted card's gap and way up) was exchanged for another,
+    if all that was public and all results stay the same.
     """
     try:
         _check(document)
@@ -49,15 +63,41 @@ def audit(document: Any) -> list[str]:
 
 
 def _check(document: Any) -> None:
-    _agree(document, {"format": FORMAT, "rulesVersion": RULES_VERSION}, "document")
-    match = fold(None, decide(None, _creation(document), 0))
+    _agree(document, {"format": FORMAT}, "document")
+    if _field(document, "rulesVersion", str, "document") not in VERSIONS:
+        raise _FaultError(f"document.rulesVersion is none of {', '.join(VERSIONS)}")
+    table = _Table()
+    table.hear(_creation(document))
     rounds = _field(document, "rounds", list, "document")
-    if len(rounds) != ROUNDS[match.players]:
-        raise _FaultError(f"document.rounds has not {ROUNDS[match.players]} entries")
+    if len(rounds) != ROUNDS[table.match.players]:
+        raise _FaultError(f"document.rounds has not {ROUNDS[table.match.players]} entries")
     for number, played in enumerate(rounds, 1):
-        match = _after_round(match, played, f"round {number}")
-    outcome = {"totals": list(match.scores), "winners": list(match.winners or ())}
+        _replay_round(table, played, f"round {number}")
+    outcome = {"totals": list(table.match.scores), "winners": list(table.match.winners or ())}
     _agree(document, outcome, "document")
+    if "log" in document:  # documents of before the chained hash have none
+        played = [event for event in public(table.heard) if event["type"] in _PLAY]
+        _check_log(document, played)
+
+
+class _Table:
+    """The match as the audit plays it again, and all events that came of it."""
+
+    def __init__(self) -> None:
+        self._match: Match | None = None
+        self.heard: list[Event] = []
+
+    @property
+    def match(self) -> Match:
+        if self._match is None:
+            raise ValueError("the match is yet to be created")
+        return self._match
+
+    def hear(self, command: Command) -> tuple[Event, ...]:
+        events = decide(self._match, command, 0)
+        self._match = fold(self._match, events)
+        self.heard += events
+        return events
 
 
 def _creation(document: Plain) -> CreateMatch:
@@ -79,6 +119,7 @@ def _creation(document: Plain) -> CreateMatch:
         host="",
         secret=secret,
         join_code="",
+        rules_version=document["rulesVersion"],
     )
 
 
@@ -105,49 +146,80 @@ def _entropy(given: dict[str, Any], players: int) -> dict[int, str]:
     return {seats[seat]: text for seat, text in given.items()}
 
 
-def _after_round(match: Match, played: Any, where: str) -> Match:
-    dealt = round_of(match)
+def _replay_round(table: _Table, played: Any, where: str) -> None:
+    dealt = round_of(table.match)
     expected = {
         "number": dealt.number,
         "starter": dealt.starter,
         "hands": plain_hands(dealt.hands),
     }
     _agree(played, expected, where)
-    match = _after_choices(match, _field(played, "flipped", list, where), where)
+    _replay_choices(table, _field(played, "flipped", list, where), where)
     for number, action in enumerate(_field(played, "actions", list, where), 1):
-        match = _after_action(match, action, f"{where}, action {number}")
-    if match.status is not Status.SCORING:
+        _replay_action(table, action, f"{where}, action {number}")
+    if table.match.status is not Status.SCORING:
         raise _FaultError(f"{where} does not end with its last action")
-    events = decide(match, ScoreRound(), 0)
+    events = table.hear(ScoreRound())
     results = [plain_result(event.result) for event in events if isinstance(event, RoundEnded)]
     _agree(played, {"result": results[0]}, where)
-    return fold(match, events)
 
 
-def _after_choices(match: Match, flipped: list[Any], where: str) -> Match:
-    if len(flipped) != match.players:
-        raise _FaultError(f"{where}.flipped has not {match.players} entries")
+def _replay_choices(table: _Table, flipped: list[Any], where: str) -> None:
+    if len(flipped) != table.match.players:
+        raise _FaultError(f"{where}.flipped has not {table.match.players} entries")
     for seat, flip in enumerate(flipped):
         if not isinstance(flip, bool):
             raise _FaultError(f"{where}.flipped[{seat}] is not true or false")
-        match = _after(match, ChooseHand(seat, flip))
-    return match
+        table.hear(ChooseHand(seat, flip))
 
 
-def _after_action(match: Match, action: Any, where: str) -> Match:
-    if match.status is not Status.PLAYING:
+def _replay_action(table: _Table, action: Any, where: str) -> None:
+    if table.match.status is not Status.PLAYING:
         raise _FaultError(f"{where}: the round had ended before")
     if not isinstance(action, dict):
         raise _FaultError(f"{where} is not an object")
     try:
-        return _after(match, decode_action(action))
+        table.hear(decode_action(action))
     except RuleError as refused:
         field = f" ({refused.field!a})" if refused.field else ""
         raise _FaultError(f"{where}: {refused.reason}: {refused}{field}") from refused
 
 
-def _after(match: Match, command: Command) -> Match:
-    return fold(match, decide(match, command, 0))
+def _check_log(document: Plain, expected: list[Plain]) -> None:
+    happened = []
+    before = beginning(document["matchId"], document["deckCommitment"])
+    for version, entry in enumerate(_field(document, "log", list, "document"), 1):
+        where = f"log, version {version}"
+        _agree(entry, {"version": version}, where)
+        events = _field(entry, "events", list, where)
+        try:
+            before = link(before, events)
+        except (ValueError, RecursionError):  # what no text in UTF-8 can hold
+            raise _FaultError(f"{where}.events are not events") from None
+        _agree(entry, {"hash": before}, where)
+        for number, event in enumerate(events):
+            kind = event.get("type") if isinstance(event, dict) else None
+            if kind in _PLAY:
+                happened.append((event, f"{where}.events[{number}]"))
+            elif kind not in _BESIDE_PLAY:
+                raise _FaultError(f"{where}.events[{number}] is no event")
+    for (event, where), told in zip(_by_seat(happened), expected, strict=False):
+        if set(event) != set(told):
+            raise _FaultError(f"{where} has other fields than {', '.join(told)}")
+        _agree(event, told, where)
+    if len(happened) != len(expected):
+        raise _FaultError(f"document.log has not {len(expected)} events of play")
+
+
+def _by_seat(happened: list[tuple[Plain, str]]) -> list[tuple[Plain, str]]:
+    """The events with each round's choices by seat, since their order is free."""
+    ordered: list[tuple[Plain, str]] = []
+    for is_choice, group in groupby(happened, lambda pair: pair[0]["type"] == "HandChosen"):
+        events = list(group)
+        if is_choice:
+            events.sort(key=lambda pair: str(pair[0].get("seat")))
+        ordered += events
+    return ordered
 
 
 def _field(data: Plain, name: str, kinds: type | tuple[type, ...], where: str) -> Any:

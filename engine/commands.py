@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from engine.actions import Action
+from engine.rules import CURRENT
 from engine.state import SeatKind, Visibility
 
 
@@ -28,6 +29,7 @@ class CreateMatch:
     secret: str = field(repr=False)
     join_code: str = field(repr=False)
     turn_seconds: int | None = None
+    rules_version: str = CURRENT
 
 
 @dataclass(frozen=True, slots=True)

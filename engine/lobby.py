@@ -7,7 +7,7 @@ from engine.cards import PLAYER_COUNTS
 from engine.deal import commitment, is_entropy
 from engine.errors import Reason, RuleError
 from engine.events import Event, MatchAbandoned, MatchCreated, PlayerJoined, PlayerLeft, SeatFilled
-from engine.state import RULES_VERSION, Match, SeatKind, Status
+from engine.state import Match, SeatKind, Status
 
 SUBSTITUTE_LEVEL: Final = "regular"
 EVERYBODY_LEFT: Final = "EVERYBODY_LEFT"
@@ -35,7 +35,7 @@ def create(command: c.CreateMatch, now: int) -> tuple[Event, ...]:
             seats=command.seats,
             visibility=command.visibility,
             deck_commitment=commitment(command.secret),
-            rules_version=RULES_VERSION,
+            rules_version=command.rules_version,
             created_at=now,
             host=command.host,
             secret=command.secret,

@@ -1,17 +1,14 @@
 """The rules of one action: what it leads to, or the first reason why it is refused."""
 
-from typing import Final, assert_never
+from typing import assert_never
 
 from engine.actions import Action, ChooseHand, End, Scout, ScoutAndShow, Show
 from engine.errors import Reason, RuleError
 from engine.events import CardScouted, Event, HandChosen, PlayEnded, SetShown
 from engine.evolve import evolve, fold, round_of
+from engine.rules import rules_of
 from engine.sets import kind_of, sets_in, strength, tops_of
 from engine.state import Ending, Match, Round, RoundEnd, Status
-
-ACTION_LIMIT: Final = 1000
-# Ruling: when all others have scouted the round is over, also if the last scout empties the table.
-DRY_TABLE_ENDS_ROUND: Final = True
 
 
 def play(match: Match, action: Action) -> tuple[Event, ...]:
@@ -126,15 +123,17 @@ def _end_of_round(match: Match, events: tuple[Event, ...]) -> tuple[Event, ...]:
 
 
 def _ending(match: Match, round_: Round, *, shown: bool) -> Ending | None:
-    shower = round_.last_shower
+    shower, rules = round_.last_shower, rules_of(match.rules_version)
     if shown and shower is not None and not round_.hands[shower]:
         return Ending(RoundEnd.HAND_EMPTIED, shower)
     if match.players == 2:
         if _is_stuck(round_):
             return Ending(RoundEnd.STUCK, round_.owner)
-    elif round_.scouts_in_a_row == match.players - 1 and (round_.table or DRY_TABLE_ENDS_ROUND):
+    elif round_.scouts_in_a_row == match.players - 1 and (
+        round_.table or rules.dry_table_ends_round
+    ):
         return Ending(RoundEnd.ALL_SCOUTED, shower)
-    if round_.actions >= ACTION_LIMIT:
+    if round_.actions >= rules.action_limit:
         return Ending(RoundEnd.ACTION_LIMIT, None)
     return None
 

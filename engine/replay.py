@@ -1,10 +1,11 @@
-"""A finished match as a document that anyone can re-check (docs/verifiable-deals.md)."""
+"""A finished match as a document that anyone can re-check (docs/replay.md)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from engine.actions import Scout, ScoutAndShow, Show
 from engine.cards import Cards
+from engine.chain import public
 from engine.codec import encode_action
 from engine.events import CardScouted, Event, HandChosen, HandsDealt, RoundEnded, SetShown
 from engine.evolve import fold
@@ -15,13 +16,14 @@ FORMAT: Final = "ringmaster-replay/1"
 Plain = dict[str, Any]  # what JSON can hold
 
 
-def document(events: Iterable[Event]) -> Plain:
-    """The replay of a finished match, from all of its events in order.
+def document(versions: Iterable[tuple[Sequence[Event], str]]) -> Plain:
+    """The replay of a finished match, from the events and the hash of each of its versions.
 
     Raises:
         ValueError: the match is not finished.
     """
-    log = tuple(events)
+    commits = tuple(versions)
+    log = tuple(event for events, _ in commits for event in events)
     match = fold(None, log)
     if match.status is not Status.FINISHED:
         raise ValueError("a match has a replay once it is finished")
@@ -39,6 +41,10 @@ def document(events: Iterable[Event]) -> Plain:
         "rounds": _rounds(log),
         "totals": list(match.scores),
         "winners": list(match.winners or ()),
+        "log": [
+            {"version": version, "events": public(events), "hash": digest}
+            for version, (events, digest) in enumerate(commits, 1)
+        ],
     }
 
 

@@ -8,7 +8,6 @@ from enum import StrEnum
 
 from engine.cards import Cards
 
-RULES_VERSION = "1"
 CHIPS_OF_TWO = 3  # rules: Two players
 
 

@@ -187,6 +187,13 @@ class ScoutedCard:
     owner: int
 
 
+@dataclass(frozen=True, slots=True)
+class RoundScored:
+    """A round was scored."""
+
+    result: RoundResult
+
+
 PublicEvent = (
     SeatTaken
     | SeatLeft
@@ -196,13 +203,13 @@ PublicEvent = (
     | ShownSet
     | ScoutedCard
     | e.TurnExpired
-    | e.RoundEnded
+    | RoundScored
     | e.MatchFinished
     | e.MatchAbandoned
 )
 
 
-def redact(event: e.Event) -> PublicEvent | None:
+def redact(event: e.Event) -> PublicEvent | None:  # noqa: C901 - one case per event
     """What every viewer may know of an event, None if nothing; the same for all of them."""
     match event:
         case e.PlayerJoined() | e.SeatFilled():
@@ -219,7 +226,9 @@ def redact(event: e.Event) -> PublicEvent | None:
             return ScoutedCard(event.seat, event.end, event.card, event.owner)
         case e.MatchStarted() | e.TurnExpired():
             return event
-        case e.RoundEnded() | e.MatchFinished() | e.MatchAbandoned():
+        case e.RoundEnded():
+            return RoundScored(event.result)
+        case e.MatchFinished() | e.MatchAbandoned():
             return event
         case e.MatchCreated() | e.PlayEnded() | e.ClockStarted():
             return None

@@ -136,7 +136,7 @@ def match_event(  # noqa: C901 - one case per event
             return CardScouted(seat=event.seat, end=event.end, card=card, owner=event.owner)
         case e.TurnExpired():
             return TurnExpired(seat=event.seat)
-        case e.RoundEnded():
+        case views.RoundScored():
             return RoundEnded(result=round_result(event.result))
         case e.MatchFinished():
             return MatchFinished(winners=list(event.winners), totals=list(event.totals))

@@ -210,6 +210,11 @@ class You:
 class Match(Node):
     view: Private[views.View]
     version: int = field(description="Number of commits so far: the cursor of `matchUpdates`.")
+    hash: str = field(
+        description=(
+            "SHA-256 over what was public of this version and the hash before it (docs/replay.md)."
+        )
+    )
 
     @field
     def status(self) -> Status:
@@ -279,9 +284,9 @@ class Match(Node):
         return at(self.view.created_at)
 
 
-def match_of(view: views.View, version: int) -> Match:
-    """A match as its viewer may know it, as of a version."""
-    return Match(id=strawberry.ID(view.match_id), view=view, version=version)
+def match_of(view: views.View, version: int, digest: str) -> Match:
+    """A match as its viewer may know it, as of a version and its hash."""
+    return Match(id=strawberry.ID(view.match_id), view=view, version=version, hash=digest)
 
 
 @strawberry.type(description="A level of play that bots can be asked for.")

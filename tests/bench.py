@@ -89,7 +89,7 @@ async def store_figures(url: str) -> tuple[float, float]:
         began = time.perf_counter()
         await redis.ping()
         pings.append(time.perf_counter() - began)
-        commit = Commit(version, version, (HandChosen(0, True, None),), "bench")
+        commit = Commit(version, version, (HandChosen(0, True, None),), "bench", "00" * 32)
         began = time.perf_counter()
         assert await store.append(Append(match_id, commit, 10**13, 600))
         appends.append(time.perf_counter() - began)

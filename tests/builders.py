@@ -11,6 +11,7 @@ import pytest
 
 from engine.actions import Action
 from engine.cards import Card, deck
+from engine.chain import hashes
 from engine.commands import Command, CreateMatch, ScoreRound, SeatSetup
 from engine.decide import decide
 from engine.due import RoundToScore, due, to_act
@@ -19,6 +20,7 @@ from engine.events import Event
 from engine.evolve import fold
 from engine.legal import legal_actions
 from engine.notation import parse_cards
+from engine.rules import CURRENT
 from engine.state import Match, Round, Seat, SeatKind, Status, Visibility
 from engine.views import view
 
@@ -81,6 +83,7 @@ def create(
     seed: int = 0,
     turn_seconds: int | None = None,
     entropy: Mapping[int, str] = MappingProxyType({}),
+    rules_version: str = CURRENT,
 ) -> CreateMatch:
     """A match of bots whose deals follow from ``seed`` and the seats' ``entropy``."""
     return CreateMatch(
@@ -94,6 +97,7 @@ def create(
         secret=Random(seed).randbytes(32).hex(),
         join_code="CODE",
         turn_seconds=turn_seconds,
+        rules_version=rules_version,
     )
 
 
@@ -125,10 +129,13 @@ def play_out(
     *,
     rounds: int = 9,
     entropy: Mapping[int, str] = MappingProxyType({}),
+    rules_version: str = CURRENT,
 ) -> list[tuple[tuple[Event, ...], Match]]:
     """A whole match (or its first rounds): each commit with the state that it led to."""
     chance = Random(seed)
-    events = decide(None, create(players, seed=seed, entropy=entropy), 0)
+    events = decide(
+        None, create(players, seed=seed, entropy=entropy, rules_version=rules_version), 0
+    )
     match = fold(None, events)
     commits = [(events, match)]
     while not match.status.over:
@@ -147,6 +154,15 @@ def play_out(
 def all_events(commits: list[tuple[tuple[Event, ...], Match]]) -> list[Event]:
     """The whole log of ``play_out``, without its commits."""
     return [event for events, _ in commits for event in events]
+
+
+def logged(
+    commits: list[tuple[tuple[Event, ...], Match]],
+) -> list[tuple[tuple[Event, ...], str]]:
+    """The log of ``play_out`` as it is stored: the events and the hash of every version."""
+    match = commits[-1][1]
+    log = [events for events, _ in commits]
+    return list(zip(log, hashes(match.match_id, match.deck_commitment, log), strict=True))
 
 
 def refusal(match: Match | None, command: Command, now: int = 0) -> RuleError:

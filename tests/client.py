@@ -11,7 +11,7 @@ from websockets.asyncio.client import connect as ws_connect
 
 MATCH = """
 fragment M on Match {
-  id status version joinCode playerCount roundCount winners deckCommitment
+  id status version hash joinCode playerCount roundCount winners deckCommitment
   seats { number kind name botLevel score handSize captured scoutChips scoutAndShowAvailable }
   round { number starter turn activeSet { owner kind cards { top bottom } }
           result { reason ender lines { seat captured scoutChips handPenalty total } } }
@@ -26,7 +26,8 @@ fragment E on MatchEvent {
   ... on HandsDealt { round starter } ... on HandChosen { seat }
   ... on SetShown { seat cards { top bottom } kind captured }
   ... on CardScouted { seat end card { top bottom } owner } ... on TurnExpired { seat }
-  ... on RoundEnded { result { reason ender lines { seat total } } }
+  ... on RoundEnded { result { reason ender
+      lines { seat captured scoutChips handPenalty total } } }
   ... on MatchFinished { winners totals } ... on MatchAbandoned { reason }
 }
 """

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from api.broker import QUEUES
 from api.settings import read_settings
 
 app = typer.Typer(
@@ -44,6 +43,8 @@ def api(port: Annotated[int | None, typer.Option(help="Port to listen on.")] = N
 @app.command()
 def worker() -> None:
     """Run one Celery worker for all queues."""
+    from api.broker import QUEUES
+
     settings = read_settings()
     os.execv(  # noqa: S606 - our own interpreter
         sys.executable,
@@ -69,6 +70,20 @@ def audit(files: Annotated[list[Path], typer.Argument(help="Replay documents.")]
     from api.cli.check import audit_files
 
     raise typer.Exit(audit_files(files))
+
+
+@app.command()
+def export(
+    url: Annotated[str | None, typer.Option(help="Address of the API.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="File to write; else standard output.")
+    ] = None,
+) -> None:
+    """Write the replays of all finished public matches, one JSON document a line (NDJSON)."""
+    from api.cli.export import export as run
+    from api.cli.terminal.client import default_url
+
+    raise typer.Exit(run(url or default_url(), output))
 
 
 @app.command()

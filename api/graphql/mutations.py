@@ -147,7 +147,7 @@ async def _payload(
         return MatchPayload(user_errors=[_user_error(error)], client_mutation_id=client_mutation_id)
     return MatchPayload(
         user_errors=[],
-        match=match_of(answer.view, answer.version),
+        match=match_of(answer.view, answer.version, answer.hash),
         client_mutation_id=client_mutation_id,
     )
 

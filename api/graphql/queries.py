@@ -44,7 +44,9 @@ class Query:
         caller = await info.context.player_id()
         answers, more = await info.context.service.page(status, place, limit, caller)
         edges = [
-            MatchEdge(cursor=_cursor(answer), node=match_of(answer.view, answer.version))
+            MatchEdge(
+                cursor=_cursor(answer), node=match_of(answer.view, answer.version, answer.hash)
+            )
             for answer in answers
         ]
         return MatchConnection(
@@ -77,7 +79,7 @@ class Query:
 
 async def _match(info: ContextInfo, match_id: str) -> Match | None:
     answer = await info.context.service.look(match_id, await info.context.player_id())
-    return None if answer is None else match_of(answer.view, answer.version)
+    return None if answer is None else match_of(answer.view, answer.version, answer.hash)
 
 
 def _cursor(answer: Answer) -> str:

@@ -47,5 +47,5 @@ async def _updates(
                 happened=moment.events,
                 at_ms=moment.at,
                 version=moment.version,
-                match=match_of(moment.view, moment.version),
+                match=match_of(moment.view, moment.version, moment.hash),
             )

@@ -14,7 +14,7 @@ def _dump(data: Any) -> bytes:
 def encode_commit(commit: Commit) -> bytes:
     """A commit without its version, which is the id of its entry."""
     events = [encode_event(event) for event in commit.events]
-    return _dump({"s": SCHEMA, "at": commit.at, "n": commit.nonce, "e": events})
+    return _dump({"s": SCHEMA, "at": commit.at, "n": commit.nonce, "h": commit.hash, "e": events})
 
 
 def decode_commit(version: int, record: bytes) -> Commit:
@@ -26,7 +26,8 @@ def decode_commit(version: int, record: bytes) -> Commit:
     data = json.loads(record)
     if data["s"] != SCHEMA:
         raise CodecError(f"this code reads schema {SCHEMA} of events, the log has {data['s']}")
-    return Commit(version, data["at"], tuple(decode_event(e) for e in data["e"]), data["n"])
+    events = tuple(decode_event(event) for event in data["e"])
+    return Commit(version, data["at"], events, data["n"], data["h"])
 
 
 def encode_remembered(remembered: Remembered) -> bytes:

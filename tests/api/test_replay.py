@@ -1,5 +1,6 @@
 """Replays of matches played on the real stack, and the command that checks them."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -129,3 +130,56 @@ def test_another_document_is_one_line_and_code_1(tmp_path, command, content):
 
 def test_the_vectors_command_agrees_with_the_rules():
     assert ringmaster("vectors", VECTORS).returncode == 0
+
+
+async def test_finished_matches_are_exported_and_audited_in_bulk(client, stack, tmp_path):
+    matches = [await client.create(*[BOT] * n, visibility="PUBLIC") for n in (2, 3, 4)]
+    private = await client.create(*[BOT] * 2)
+    for match in (*matches, private):
+        await until_finished(client, match["id"])
+    path = tmp_path / "replays.ndjson"
+
+    exported = await asyncio.to_thread(ringmaster, "export", "--url", stack.url, "--output", path)
+    audited = await asyncio.to_thread(ringmaster, "audit", path)
+
+    assert exported.returncode == 0, exported.stderr
+    found = {json.loads(line)["matchId"] for line in path.read_text().splitlines()}
+    assert found >= {match["id"] for match in matches}
+    assert private["id"] not in found
+    assert audited.returncode == 0
+    assert f"{len(path.read_text().splitlines())} replays agree" in audited.stderr
+
+
+def test_a_bulk_file_names_the_lines_that_differ(tmp_path):
+    good = (VECTORS.parent / "replays" / "replay-2-players.json").read_text().strip()
+    bad = json.loads(good)
+    bad["totals"][0] += 1
+    path = tmp_path / "replays.ndjson"
+    path.write_text("\n".join([good, json.dumps(bad), "", good, '{"format"', good]) + "\n")
+
+    ran = ringmaster("audit", path)
+
+    assert ran.returncode == 2
+    lines = ran.stdout.splitlines()
+    assert [line.split(": ")[0] for line in lines] == [f"{path}:2", f"{path}:4"]
+
+
+def test_a_file_of_fifty_megabytes_is_one_line(tmp_path):
+    path = tmp_path / "huge.json"
+    path.write_bytes(b'{"format": "' + b"x" * 50_000_000 + b'"}')
+    many = tmp_path / "huge.ndjson"
+    many.write_bytes(b"x" * 50_000_000 + b"\n")
+
+    for huge in (path, many):
+        ran = ringmaster("audit", huge)
+
+        assert ran.returncode == 2
+        assert len(ran.stdout.splitlines()) == 1
+        assert "16 MB" in ran.stdout
+
+
+def test_an_export_without_a_server_is_one_line():
+    ran = ringmaster("export", "--url", "http://127.0.0.1:9")
+
+    assert ran.returncode == 1
+    assert len(ran.stderr.splitlines()) == 1

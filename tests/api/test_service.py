@@ -43,7 +43,11 @@ class World:
     def service(self) -> MatchService:
         """One more process over the same store."""
         return MatchService(
-            self.store, self.directory, self.hints, limits=Limits(600, 2000), now=lambda: self.clock
+            self.store,
+            self.directory,
+            self.hints,
+            limits=Limits(600, 900, 2000),
+            now=lambda: self.clock,
         )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from contextlib import suppress
+from hashlib import sha256
 
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
@@ -336,3 +337,31 @@ async def test_a_hundred_abrupt_closes_leave_nothing_open(stack, client):
     async with asyncio.timeout(10):
         while open_sockets(stack) > before:  # noqa: ASYNC110 - another process's state
             await asyncio.sleep(0.05)
+
+
+def told(update: dict) -> list[dict]:
+    """The events of an update as the chained hash takes them (docs/replay.md)."""
+
+    def plain(value: object) -> object:
+        if isinstance(value, dict):
+            if set(value) == {"top", "bottom"}:
+                return [value["top"], value["bottom"]]
+            return {("type" if k == "__typename" else k): plain(v) for k, v in value.items()}
+        if isinstance(value, list):
+            return [plain(item) for item in value]
+        return value
+
+    return plain(update["events"])  # type: ignore[return-value]
+
+
+async def test_a_client_recomputes_the_chained_hash_from_what_it_is_sent(client):
+    match = await client.create(*[BOT] * 4, visibility="PUBLIC")
+    text = f"ringmaster/1/chain/{match['id']}/{match['deckCommitment']}"
+    digest = sha256(text.encode()).digest()
+
+    async for update in client.updates(match["id"], 0):
+        canonical = json.dumps(
+            told(update), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+        )
+        digest = sha256(digest + canonical.encode()).digest()
+        assert update["match"]["hash"] == digest.hex(), update["version"]

@@ -18,7 +18,7 @@ async def test_a_move_costs_two_round_trips(client, stack):
         redis = connect(stack.redis_url)
         async with redis.monitor() as monitor:
             payload = await mover.show(match["id"], 0, 1)
-            commands = []
+            commands: list[dict] = []
             async with asyncio.timeout(5):
                 while not any("bell" in command["command"] for command in commands):
                     command = await monitor.next_command()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.client import Client
-from tests.conftest import start_stack, until_finished
+from tests.conftest import Stack, start_stack, until_finished
 
 ROOT = Path(__file__).parents[2]
 BOT = {"kind": "BOT"}
@@ -63,8 +63,8 @@ def mark(tmp_path) -> Iterator[str]:
             os.kill(pid, signal.SIGKILL)
 
 
-def start(tmp_path: Path, mark: str, **env: str):
-    return start_stack(tmp_path, RINGMASTER_TEST_MARK=mark.split("=")[1], **env)
+def start(tmp_path: Path, mark: str, **env: str) -> Stack:
+    return start_stack(tmp_path, None, RINGMASTER_TEST_MARK=mark.split("=")[1], **env)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

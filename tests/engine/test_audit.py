@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from engine.actions import ChooseHand
 from engine.audit import audit
 from engine.cards import PLAYER_COUNTS
+from engine.chain import beginning, link
 from engine.codec import decode_action
 from engine.commands import ScoreRound
 from engine.deal import commitment
@@ -21,7 +22,7 @@ from engine.evolve import fold
 from engine.legal import is_legal
 from engine.replay import document
 from engine.views import view
-from tests.builders import all_events, any_legal, create, mostly_shows, play_out
+from tests.builders import any_legal, create, logged, mostly_shows, play_out
 
 EXAMPLES = [json.loads(p.read_text()) for p in sorted(Path(__file__).parent.glob("replays/*.json"))]
 TWO, THREE, FOUR = EXAMPLES
@@ -98,12 +99,74 @@ def plays_legally(replay):
 
 @cache
 def played(players, seed=7):
-    return document(all_events(play_out(players, seed, entropy={0: "salt", 1: "!~"})))
+    return document(logged(play_out(players, seed, entropy={0: "salt", 1: "!~"})))
 
 
 @pytest.mark.parametrize("replay", EXAMPLES, ids=lambda replay: f"{replay['players']} players")
 def test_replays_of_another_program_are_true(replay):
     assert audit(replay) == []
+
+
+def test_every_leaf_of_the_log_matters():
+    replay = played(2)
+    for path, leaf in leaves({"log": replay["log"]}):
+        for value in other_values(leaf):
+            if value != leaf:
+                assert audit(changed(replay, path, put(value))), path
+    for path, value in places({"log": replay["log"]}):
+        if path:
+            assert audit(changed(replay, path, put(None))) or value is None, path
+        if len(path) > 1:
+            assert audit(changed(replay, path, leave_out)), path
+
+
+def rehashed(replay):
+    """A copy whose hashes fit whatever its log says, as a forger would make it."""
+    copy = json.loads(json.dumps(replay))
+    before = beginning(copy["matchId"], copy["deckCommitment"])
+    for entry in copy["log"]:
+        entry["hash"] = before = link(before, entry["events"])
+    return copy
+
+
+def test_a_forged_log_with_hashes_that_fit_differs_from_the_rounds():
+    replay = played(2)
+    assert audit(rehashed(replay)) == []
+    for path, leaf in leaves({"log": replay["log"]}):
+        if path[-1] in ("hash", "version") or kind_of(path)[-1] in ("name", "players"):
+            continue
+        for value in other_values(leaf):
+            if value != leaf:
+                assert audit(rehashed(changed(replay, path, put(value)))), path
+
+
+@pytest.mark.parametrize("at", [0, 1, 7, -1])
+def test_no_version_of_the_log_can_be_left_out_or_doubled(at):
+    replay = played(2)
+    less, more = json.loads(json.dumps([replay, replay]))
+    del less["log"][at]
+    more["log"].insert(at, more["log"][at])
+
+    for wrong in (less, more):
+        assert audit(wrong)
+        for version, entry in enumerate(wrong["log"], 1):
+            entry["version"] = version
+        assert audit(wrong)
+        assert audit(rehashed(wrong)) or not replay["log"][at]["events"]
+
+
+def test_a_log_cut_short_is_named():
+    replay = played(2)
+    copy = {**replay, "log": replay["log"][:-1]}
+
+    (fault,) = audit(copy)
+    assert fault.startswith("document.log has not")
+
+
+def test_events_that_no_text_can_hold_are_no_events():
+    replay = changed(played(2), ("log", 0, "events", 0, "type"), put("\ud800"))
+
+    assert audit(replay) == ["log, version 1.events are not events"]
 
 
 @every_count
@@ -116,7 +179,7 @@ def test_replays_of_another_program_are_true(replay):
 def test_what_was_played_here_is_true(players, seed, choose, entropy):
     visible = {seat: text for seat, text in entropy.items() if text.isalnum()}
 
-    replay = document(all_events(play_out(players, seed, choose, entropy=visible)))
+    replay = document(logged(play_out(players, seed, choose, entropy=visible)))
     assert audit(json.loads(json.dumps(replay))) == []
 
 
@@ -242,7 +305,7 @@ def test_a_choice_of_hand_is_no_action_of_a_replay():
     ("path", "value", "fault"),
     [
         (("format",), "ringmaster-replay/2", "document.format is not ringmaster-replay/1"),
-        (("rulesVersion",), "2", "document.rulesVersion is not 1"),
+        (("rulesVersion",), "2", "document.rulesVersion is none of 1"),
         (("players",), 6, "document.players is not from 2 to 5"),
         (("players",), True, "document.players is not a whole number"),
         (("players",), 3, "document.seats has not 3 entries"),

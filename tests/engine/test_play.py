@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine import play
 from engine.actions import ChooseHand, End, Scout, ScoutAndShow, Show
 from engine.commands import ScoreRound
 from engine.decide import decide
@@ -15,12 +14,14 @@ from engine.errors import Reason, RuleError
 from engine.events import CardScouted, SetShown
 from engine.evolve import evolve, fold
 from engine.notation import parse_cards
-from engine.play import ACTION_LIMIT
+from engine.play import play
+from engine.rules import CURRENT, VERSIONS, Rules, rules_of
 from engine.sets import SetKind
 from engine.state import Ending, RoundEnd, Status
 from tests.builders import position, refusal, with_round
 
 SHOW = Show(0, 0, 1)
+LIMIT = rules_of(CURRENT).action_limit
 SCOUT = Scout(0, End.LEFT, 0, flip=False)
 
 
@@ -172,9 +173,11 @@ def test_the_last_scout_may_empty_the_table():
     assert [line.hand_penalty for line in lines] == [2, 1, 0]
 
 
-def test_the_ruling_on_the_dry_table_is_one_constant(monkeypatch):
-    monkeypatch.setattr(play, "DRY_TABLE_ENDS_ROUND", False)
-    match = position("1/2 | 3/4 | 8/9 7/1", table="5/6", owner=2, scouts=1)
+def test_the_ruling_on_the_dry_table_is_one_of_the_rules(monkeypatch):
+    monkeypatch.setitem(VERSIONS, "other", Rules("other", 1000, dry_table_ends_round=False))
+    match = replace(
+        position("1/2 | 3/4 | 8/9 7/1", table="5/6", owner=2, scouts=1), rules_version="other"
+    )
 
     assert ending(match, SCOUT) is None
     assert ending(with_round(match, table=parse_cards("5/6 5/7")), SCOUT)
@@ -228,16 +231,16 @@ def test_not_stuck_with_a_chip_or_a_show_or_an_empty_table():
 def test_the_round_ends_at_the_action_limit_without_an_ender(action):
     match = position("7/1 8/2 1/2 | 3/4 | 8/9", table="6/2 5/3", owner=2)
 
-    assert ending(with_round(match, actions=ACTION_LIMIT - 2), action) is None
-    assert ending(with_round(match, actions=ACTION_LIMIT - 1), action) == Ending(
+    assert ending(with_round(match, actions=LIMIT - 2), action) is None
+    assert ending(with_round(match, actions=LIMIT - 1), action) == Ending(
         RoundEnd.ACTION_LIMIT, None
     )
 
 
 def test_another_end_comes_before_the_action_limit():
-    emptied = with_round(position("7/1 | 3/4 | 8/9"), actions=ACTION_LIMIT - 1)
+    emptied = with_round(position("7/1 | 3/4 | 8/9"), actions=LIMIT - 1)
     scouted = with_round(
-        position("1/2 | 3/4 | 8/9", table="5/6", owner=2, scouts=1), actions=ACTION_LIMIT - 1
+        position("1/2 | 3/4 | 8/9", table="5/6", owner=2, scouts=1), actions=LIMIT - 1
     )
 
     assert ending(emptied, SHOW) == Ending(RoundEnd.HAND_EMPTIED, 0)
@@ -245,7 +248,7 @@ def test_another_end_comes_before_the_action_limit():
 
 
 def test_nobody_is_spared_at_the_action_limit():
-    match = after(with_round(position("7/1 8/2 | 3/4 | 8/9"), actions=ACTION_LIMIT - 1), SHOW)
+    match = after(with_round(position("7/1 8/2 | 3/4 | 8/9"), actions=LIMIT - 1), SHOW)
 
     ended, *_ = decide(match, ScoreRound(), 0)
     assert ended.result.ender is None
@@ -273,7 +276,7 @@ def test_impossible_positions_are_damage_not_refusals():
 
 def test_what_is_no_action_is_a_bug():
     with pytest.raises(AssertionError):
-        play.play(position("1/2 | 3/4"), SimpleNamespace(seat=0))  # type: ignore[arg-type]
+        play(position("1/2 | 3/4"), SimpleNamespace(seat=0))  # type: ignore[arg-type]
 
 
 def test_a_refusal_says_why_in_a_sentence():

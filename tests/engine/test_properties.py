@@ -24,7 +24,7 @@ from engine.errors import Reason, RuleError
 from engine.events import CardScouted, Event, HandsDealt, PlayEnded
 from engine.evolve import fold
 from engine.legal import legal_actions
-from engine.play import ACTION_LIMIT
+from engine.rules import CURRENT, rules_of
 from engine.state import CHIPS_OF_TWO, RoundEnd, RoundResult, ScoreLine, Status
 from engine.views import OwnSeat, PublicEvent, RoundView, SeatView, View, redact, view
 from tests.builders import all_events, any_legal, exchanged, identity, mostly_shows, play_out
@@ -94,7 +94,7 @@ def test_every_match_ends(players, choose, seed):
     commits = play_out(players, seed, choose)
 
     assert commits[-1][1].status is Status.FINISHED
-    assert all(match.round.actions <= ACTION_LIMIT for _, match in commits)
+    assert all(match.round.actions <= rules_of(CURRENT).action_limit for _, match in commits)
     reasons = {event.ending.reason for event in all_events(commits) if type(event) is PlayEnded}
     other = {RoundEnd.STUCK} if players > 2 else {RoundEnd.ALL_SCOUTED, RoundEnd.ACTION_LIMIT}
     assert not reasons & other

@@ -7,6 +7,8 @@ import json
 import pytest
 
 from engine.actions import ChooseHand, Scout, ScoutAndShow, Show
+from engine.audit import audit
+from engine.chain import hashes
 from engine.codec import decode_action
 from engine.commands import CreateMatch, JoinMatch, LeaveMatch, ScoreRound, SeatSetup
 from engine.deal import commitment, hands, key_of_deals
@@ -16,11 +18,11 @@ from engine.legal import legal_actions
 from engine.replay import document
 from engine.state import SeatKind, Visibility
 from engine.views import view
-from tests.builders import SECRET, actors, all_events, any_legal, create, play_out
+from tests.builders import SECRET, actors, any_legal, create, logged, play_out
 
 COMMITS = play_out(3, 4, any_legal, entropy={0: "salt", 2: "pepper"})
 MATCH = COMMITS[-1][1]
-REPLAY = document(all_events(COMMITS))
+REPLAY = document(logged(COMMITS))
 
 
 def test_the_fields_in_their_order():
@@ -36,6 +38,7 @@ def test_the_fields_in_their_order():
         "rounds",
         "totals",
         "winners",
+        "log",
     ]
     for number, played in enumerate(REPLAY["rounds"], 1):
         assert list(played) == ["number", "starter", "hands", "flipped", "actions", "result"]
@@ -74,7 +77,7 @@ def test_choices_and_actions_are_those_taken():
         taken.append(any_legal(match, seat, chance))
         return taken[-1]
 
-    replay = document(all_events(play_out(4, 8, remembering)))
+    replay = document(logged(play_out(4, 8, remembering)))
 
     flips = [{a.seat: a.flip for a in taken[at : at + 4]} for at in _choices(taken)]
     assert [dict(enumerate(played["flipped"])) for played in replay["rounds"]] == flips
@@ -93,10 +96,10 @@ def test_it_is_what_json_can_hold():
     assert json.loads(json.dumps(REPLAY)) == REPLAY
 
 
-@pytest.mark.parametrize("events", [all_events(COMMITS)[:-1], all_events(COMMITS)[:1]])
-def test_only_a_finished_match_has_a_replay(events):
+@pytest.mark.parametrize("commits", [COMMITS[:-1], COMMITS[:1]], ids=["last", "all but one"])
+def test_only_a_finished_match_has_a_replay(commits):
     with pytest.raises(ValueError, match="finished"):
-        document(events)
+        document(logged(commits))
 
 
 def test_no_events_make_no_replay():
@@ -110,19 +113,28 @@ def test_people_bots_and_those_who_left():
         SeatSetup(SeatKind.OPEN),
     )
     opened = CreateMatch("m", seats, Visibility.PRIVATE, "ann", SECRET, "CODE", turn_seconds=5)
-    events = list(decide(None, opened, 0))
+    commits = [decide(None, opened, 0)]
+    match = fold(None, commits[0])
     for command in (JoinMatch("bob", "Bob", may_enter=True), LeaveMatch("ann")):
-        events += decide(fold(None, events), command, 0)
-    match = fold(None, events)
+        commits.append(decide(match, command, 0))
+        match = fold(match, commits[-1])
     while not match.status.over:
         seat = next(iter(actors(match)), None)
         step = decide(
             match, ScoreRound() if seat is None else legal_actions(view(match, seat))[0], 0
         )
-        events += step
+        commits.append(step)
         match = fold(match, step)
 
-    replay = document(iter(events))
+    digests = hashes("m", match.deck_commitment, commits)
+    replay = document(zip(commits, digests, strict=True))
+    assert [event["type"] for entry in replay["log"][:3] for event in entry["events"]] == [
+        "PlayerJoined",
+        "MatchStarted",
+        "HandsDealt",
+        "PlayerLeft",
+    ]
+    assert audit(replay) == []
     assert replay["seats"] == [
         {"seat": 0, "kind": "BOT", "name": "Ann", "botLevel": "regular"},
         {"seat": 1, "kind": "PLAYER", "name": "Bob", "botLevel": None},

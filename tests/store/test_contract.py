@@ -38,7 +38,9 @@ def directory(stores) -> Directory:
 
 
 def commit(version: int, nonce: str = "n") -> Commit:
-    return Commit(version, 1_700_000_000_000 + version, (HandChosen(1, True, None),), nonce)
+    return Commit(
+        version, 1_700_000_000_000 + version, (HandChosen(1, True, None),), nonce, "ab" * 32
+    )
 
 
 def append(match_id: str, version: int, **more) -> Append:
@@ -250,7 +252,7 @@ async def test_a_bell_rings_for_every_append(store):
 async def test_events_come_back_as_they_were(store):
     match_id = new_match_id()
     events = (HandChosen(0, False, 2), MatchAbandoned('gøne "quoted"'))
-    written = Commit(1, 5, events, "n")
+    written = Commit(1, 5, events, "n", "cd" * 32)
 
     await store.append(Append(match_id, written, None, 600))
 

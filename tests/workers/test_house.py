@@ -12,6 +12,7 @@ from engine.bots import LEVELS, Level
 from engine.commands import SeatSetup
 from engine.due import Due, RoundToScore
 from engine.state import SeatKind, Status, Visibility
+from engine.views import RoundScored
 from workers import house
 
 
@@ -73,7 +74,7 @@ async def test_every_task_run_three_times_changes_nothing_more(queue, service):
         event.result.lines
         for moment in moments
         for event in moment.events
-        if type(event).__name__ == "RoundEnded"
+        if isinstance(event, RoundScored)
     ]
     assert len(scored) == 3
     totals = [sum(lines[seat].total for lines in scored) for seat in range(3)]

@@ -6,7 +6,6 @@ contract with other programs.
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any, Final
@@ -14,7 +13,7 @@ from typing import Any, Final
 from engine import events as e
 from engine import views
 from engine.cards import Card
-from engine.codec import camel
+from engine.codec import told_names
 from engine.events import Event
 from engine.views import PublicEvent, redact
 
@@ -35,6 +34,11 @@ NAMES: Final[dict[type, str]] = {
 }
 
 
+_canonical: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False
+).encode
+
+
 def beginning(match_id: str, deck_commitment: str) -> str:
     """The hash before the first version, in lower-case hex."""
     text = f"ringmaster/1/chain/{match_id}/{deck_commitment}"
@@ -43,8 +47,7 @@ def beginning(match_id: str, deck_commitment: str) -> str:
 
 def link(before: str, happened: Sequence[Any]) -> str:
     """The hash of a version, from the hash before it and its events as ``public`` has them."""
-    text = json.dumps(happened, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return sha256(bytes.fromhex(before) + text.encode()).hexdigest()
+    return sha256(bytes.fromhex(before) + _canonical(happened).encode()).hexdigest()
 
 
 def hashes(match_id: str, deck_commitment: str, log: Iterable[Iterable[Event]]) -> list[str]:
@@ -66,7 +69,8 @@ def plain(event: PublicEvent) -> Plain:
 
 
 def _fields(value: Any) -> Plain:
-    return {camel(f.name): _plain(getattr(value, f.name)) for f in fields(value)}
+    kind: Any = type(value)
+    return {told: _plain(getattr(value, name)) for name, told in told_names(kind)}
 
 
 def _plain(value: Any) -> Any:

@@ -53,7 +53,7 @@ def decode_event(data: Mapping[str, Plain]) -> Event:
 
 def encode_action(action: Action) -> dict[str, Plain]:
     """An action as in replays: ``{"seat": 3, "type": "SCOUT", "end": "LEFT", ...}``."""
-    plain = {camel(key): value for key, value in _encode_fields(action).items()}
+    plain = {_camel(key): value for key, value in _encode_fields(action).items()}
     return {"seat": plain.pop("seat"), "type": _ACTION_TYPES[type(action)], **plain}
 
 
@@ -67,7 +67,7 @@ def decode_action(data: Mapping[str, Plain]) -> Action:
     cls = _ACTIONS.get(kind) if isinstance(kind, str) else None
     if cls is None:
         raise RuleError(Reason.INVALID_INPUT, "type")
-    names = {camel(f.name): f.name for f in fields(cls)}
+    names = {told: name for name, told in told_names(cls)}
     extra = set(data) - set(names) - {"type"}
     if extra:
         raise RuleError(Reason.INVALID_INPUT, min(extra))
@@ -81,8 +81,13 @@ def decode_action(data: Mapping[str, Plain]) -> Action:
     return action
 
 
-def camel(name: str) -> str:
-    """A field's name as JSON has it: ``insert_at`` is ``insertAt``."""
+@cache
+def told_names(cls: Any) -> tuple[tuple[str, str], ...]:
+    """The fields of a dataclass, each with its name as JSON has it: ``insert_at``, ``insertAt``."""
+    return tuple((f.name, _camel(f.name)) for f in fields(cls))
+
+
+def _camel(name: str) -> str:
     head, *tail = name.split("_")
     return head + "".join(word.title() for word in tail)
 

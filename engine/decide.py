@@ -36,13 +36,18 @@ def decide(match: Match | None, command: c.Command, now: int) -> Events:
         ValueError: a match created twice, or a command to none.
     """
     events = _decide(match, command, now)
-    if not events:
-        return ()
+    if not events or not _more_may_follow(match):
+        return events
     after = fold(match, events)
     if after.status is Status.LOBBY and all(s.kind is not SeatKind.OPEN for s in after.seats):
         events += (MatchStarted(after.players), _deal(after, 1))
         after = fold(match, events)
     return events + _clock(after, events, now)
+
+
+def _more_may_follow(match: Match | None) -> bool:
+    # The start of a match in the lobby, or a clock.
+    return match is None or match.status is Status.LOBBY or match.turn_seconds is not None
 
 
 def _decide(match: Match | None, command: c.Command, now: int) -> Events:

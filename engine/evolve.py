@@ -1,13 +1,12 @@
 """What an event changes. No rule is decided here: events hold outcomes."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TypeVar, assert_never
 
 from engine import events as e
 from engine.actions import End
 from engine.cards import Card, Cards, flipped
-from engine.state import Match, Round, Seat, SeatKind, Status
+from engine.state import Match, Round, Seat, SeatKind, Status, changed
 
 T = TypeVar("T")
 
@@ -61,22 +60,22 @@ def _dealt(match: Match, event: e.HandsDealt) -> Match:
         chips=event.chips,
         scout_and_show_spent=(False,) * seats,
     )
-    return replace(match, status=Status.CHOOSING, round=dealt, deadline=None)
+    return changed(match, status=Status.CHOOSING, round=dealt, deadline=None)
 
 
 def _chosen(match: Match, event: e.HandChosen) -> Match:
     r = round_of(match)
     hands = _with(r.hands, event.seat, flipped(r.hands[event.seat])) if event.flip else r.hands
-    r = replace(r, hands=hands, chosen=_with(r.chosen, event.seat, True), turn=event.turn)
+    r = changed(r, hands=hands, chosen=_with(r.chosen, event.seat, True), turn=event.turn)
     if event.turn is None:
-        return replace(match, round=r)
-    return replace(match, status=Status.PLAYING, round=r, deadline=None)
+        return changed(match, round=r)
+    return changed(match, status=Status.PLAYING, round=r, deadline=None)
 
 
 def _shown(match: Match, event: e.SetShown) -> Match:
     r, seat = round_of(match), event.seat
     hand = r.hands[seat]
-    r = replace(
+    r = changed(
         r,
         hands=_with(r.hands, seat, hand[: event.first] + hand[event.first + len(event.cards) :]),
         captured=_with(r.captured, seat, r.captured[seat] + event.captured),
@@ -87,7 +86,7 @@ def _shown(match: Match, event: e.SetShown) -> Match:
         actions=r.actions + 1,
         turn=event.turn,
     )
-    return replace(match, round=r, deadline=None)
+    return changed(match, round=r, deadline=None)
 
 
 def _scouted(match: Match, event: e.CardScouted) -> Match:
@@ -95,7 +94,7 @@ def _scouted(match: Match, event: e.CardScouted) -> Match:
     table = r.table[1:] if event.end is End.LEFT else r.table[:-1]
     card = event.card.turned() if event.flip else event.card
     spent = r.scout_and_show_spent
-    r = replace(
+    r = changed(
         r,
         hands=_with(r.hands, seat, inserted(r.hands[seat], card, event.insert_at)),
         chips=event.chips,
@@ -107,7 +106,7 @@ def _scouted(match: Match, event: e.CardScouted) -> Match:
         actions=r.actions if event.and_show else r.actions + 1,
         turn=event.turn,
     )
-    return replace(match, round=r, deadline=None)
+    return changed(match, round=r, deadline=None)
 
 
 def _left(match: Match, event: e.PlayerLeft) -> Match:
@@ -116,7 +115,7 @@ def _left(match: Match, event: e.PlayerLeft) -> Match:
         old = match.seats[event.seat]
         # The entropy given stays: the deals are derived from it.
         seat = Seat(SeatKind.BOT, old.name, event.bot_level, None, old.entropy)
-    return replace(match, seats=_with(match.seats, event.seat, seat), host=event.host)
+    return changed(match, seats=_with(match.seats, event.seat, seat), host=event.host)
 
 
 def evolve(  # noqa: C901, PLR0912 - one case per event
@@ -136,12 +135,12 @@ def evolve(  # noqa: C901, PLR0912 - one case per event
     match event:
         case e.PlayerJoined():
             seat = Seat(SeatKind.PLAYER, event.name, None, event.player_id, event.entropy)
-            return replace(match, seats=_with(match.seats, event.seat, seat))
+            return changed(match, seats=_with(match.seats, event.seat, seat))
         case e.PlayerLeft():
             return _left(match, event)
         case e.SeatFilled():
             seat = Seat(SeatKind.BOT, event.name, event.bot_level)
-            return replace(match, seats=_with(match.seats, event.seat, seat))
+            return changed(match, seats=_with(match.seats, event.seat, seat))
         case e.MatchStarted() | e.TurnExpired():
             return match
         case e.HandsDealt():
@@ -153,18 +152,18 @@ def evolve(  # noqa: C901, PLR0912 - one case per event
         case e.CardScouted():
             return _scouted(match, event)
         case e.PlayEnded():
-            r = replace(round_of(match), ending=event.ending, turn=None)
-            return replace(match, status=Status.SCORING, round=r, deadline=None)
+            r = changed(round_of(match), ending=event.ending, turn=None)
+            return changed(match, status=Status.SCORING, round=r, deadline=None)
         case e.ClockStarted():
-            return replace(match, deadline=event.deadline)
+            return changed(match, deadline=event.deadline)
         case e.RoundEnded():
-            return replace(
-                match, round=replace(round_of(match), result=event.result), scores=event.totals
+            return changed(
+                match, round=changed(round_of(match), result=event.result), scores=event.totals
             )
         case e.MatchFinished():
-            return replace(match, status=Status.FINISHED, winners=event.winners, deadline=None)
+            return changed(match, status=Status.FINISHED, winners=event.winners, deadline=None)
         case e.MatchAbandoned():
-            return replace(match, status=Status.ABANDONED, deadline=None)
+            return changed(match, status=Status.ABANDONED, deadline=None)
         case _:
             assert_never(event)
 

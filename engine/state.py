@@ -3,11 +3,15 @@
 Fields that a log line must never carry are left out of the representations.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from functools import cache
+from typing import Any, TypeVar
 
 from engine.cards import Cards
 
+T = TypeVar("T")
 CHIPS_OF_TWO = 3  # rules: Two players
 
 
@@ -144,3 +148,26 @@ class Match:
             if seat.player_id == player_id:
                 return number
         return None
+
+
+def changed(value: T, **changes: Any) -> T:
+    """A copy of a frozen, slotted dataclass with some fields changed.
+
+    As ``dataclasses.replace`` at under half its cost, since this is what a move does most.
+
+    Raises:
+        TypeError: there is no such field.
+    """
+    kind: type = type(value)
+    copy: T = object.__new__(kind)
+    for name, get, put in _slots(kind):
+        put(copy, changes.pop(name) if name in changes else get(value))
+    if changes:
+        raise TypeError(f"no such field: {', '.join(changes)}")
+    return copy
+
+
+@cache
+def _slots(cls: type) -> tuple[tuple[str, Callable[[Any], Any], Callable[[Any, Any], None]], ...]:
+    members = [(f.name, vars(cls)[f.name]) for f in fields(cls)]
+    return tuple((name, member.__get__, member.__set__) for name, member in members)

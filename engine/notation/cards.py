@@ -1,6 +1,7 @@
 """Cards as text: ``3/10`` is top 3, bottom 10."""
 
 from engine.cards import HIGHEST, Card, Cards
+from engine.notation.words import NotationError, parse_number
 
 
 def format_card(card: Card) -> str:
@@ -15,15 +16,15 @@ def parse_card(text: str) -> Card:
     Card(top=3, bottom=10)
 
     Raises:
-        ValueError: the text names no card of the game.
+        NotationError: the text names no card of the game.
     """
-    top, slash, bottom = text.partition("/")
-    numbers = (top, bottom)
-    if not slash or any(not n.isascii() or not n.isdigit() or n.startswith("0") for n in numbers):
-        raise ValueError("a card is written top/bottom, as in 3/10")
-    card = Card(int(top), int(bottom))
-    if card.top == card.bottom or max(card) > HIGHEST:
-        raise ValueError("a card has two different numbers from 1 to 10")
+    top, _, bottom = text.partition("/")
+    try:
+        card = Card(parse_number(top, HIGHEST), parse_number(bottom, HIGHEST))
+    except NotationError:
+        raise NotationError("a card is written top/bottom, as in 3/10") from None
+    if card.top == card.bottom or min(card) < 1:
+        raise NotationError("a card has two different numbers from 1 to 10")
     return card
 
 
@@ -36,6 +37,6 @@ def parse_cards(text: str) -> Cards:
     """The cards that a text names, from left to right.
 
     Raises:
-        ValueError: a word of the text names no card.
+        NotationError: a word of the text names no card.
     """
     return tuple(parse_card(word) for word in text.split())

@@ -1,0 +1,124 @@
+"""Positions as lines: ``view=all rules=1 phase=PLAYING round=2 ...``; reading: ``reading.py``."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from engine.cards import Cards
+from engine.notation.cards import format_card
+from engine.notation.words import NotationError
+from engine.state import Ending, Match, Status
+from engine.views import View, view
+
+FIELDS: Final = (
+    "view",
+    "rules",
+    "phase",
+    "round",
+    "starter",
+    "turn",
+    "table",
+    "shower",
+    "scouts",
+    "actions",
+    "end",
+    "hands",
+    "captured",
+    "chips",
+    "scores",
+    "chosen",
+    "spent",  # last, since its length is known: a line that was cut short is no line
+)
+PHASES: Final = (Status.CHOOSING, Status.PLAYING, Status.SCORING, Status.FINISHED)
+ALL: Final = "all"
+SPECTATOR: Final = "none"
+NONE: Final = "-"
+UNKNOWN: Final = "?"
+
+
+def format_position(match: Match) -> str:
+    """The line of a full position, all hands included.
+
+    Raises:
+        NotationError: no round was dealt yet, or the match was abandoned.
+    """
+    r = match.round
+    if r is None:
+        raise _no_position()
+    told = {
+        "view": ALL,
+        "shower": _seat(r.last_shower),
+        "actions": str(r.actions),
+        "end": _end(r.ending),
+        "hands": "|".join(_cards(hand) for hand in r.hands),
+    }
+    return _line(view(match, None), told)
+
+
+def format_view(seen: View) -> str:
+    """The line of what a seat or a spectator sees: of the hands of others, the sizes.
+
+    Raises:
+        NotationError: no round was dealt yet, or the match was abandoned.
+    """
+    you, result = seen.you, None if seen.round is None else seen.round.result
+    hands = [str(seat.hand_size) for seat in seen.seats]
+    if you is not None:
+        hands[you.seat] = _cards(you.hand)
+    told = {
+        "view": SPECTATOR if you is None else str(you.seat),
+        "shower": UNKNOWN,
+        "actions": UNKNOWN,
+        "end": _end(None if result is None else Ending(result.reason, result.ender)),
+        "hands": "|".join(hands),
+    }
+    if seen.status is Status.SCORING:
+        told["end"] = UNKNOWN
+    return _line(seen, told)
+
+
+def _no_position() -> NotationError:
+    return NotationError("a match has a position from its first deal on, unless it was abandoned")
+
+
+def _line(seen: View, told: Mapping[str, str]) -> str:
+    r, seats = seen.round, seen.seats
+    if r is None or seen.status not in PHASES:
+        raise _no_position()
+    words = {
+        "rules": seen.rules_version,
+        "phase": seen.status.value,
+        "round": str(r.number),
+        "starter": str(r.starter),
+        "turn": _seat(r.turn),
+        "table": _cards(r.table) if r.owner is None else f"{_cards(r.table)}@{r.owner}",
+        "scouts": str(r.scouts_in_a_row),
+        "captured": _numbers(seat.captured for seat in seats),
+        "chips": _numbers(seat.scout_chips for seat in seats),
+        "scores": _numbers(seat.score for seat in seats),
+        "chosen": _flags(seat.has_chosen for seat in seats),
+        "spent": _flags(len(seats) > 2 and not s.scout_and_show_available for s in seats),
+        **told,
+    }
+    return " ".join(f"{name}={words[name]}" for name in FIELDS)
+
+
+def _seat(number: int | None) -> str:
+    return NONE if number is None else str(number)
+
+
+def _cards(cards: Cards) -> str:
+    return ",".join(map(format_card, cards)) or NONE
+
+
+def _end(ending: Ending | None) -> str:
+    if ending is None:
+        return NONE
+    return ending.reason.value if ending.ender is None else f"{ending.reason}@{ending.ender}"
+
+
+def _numbers(numbers: Iterable[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
+def _flags(values: Iterable[bool]) -> str:
+    return "".join("y" if value else "n" for value in values)

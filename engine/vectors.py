@@ -11,10 +11,10 @@ from engine.codec import decode_action
 from engine.decide import decide
 from engine.errors import RuleError
 from engine.evolve import fold, round_of
-from engine.notation import format_card, parse_card
+from engine.notation import format_card, match_at, parse_card
 from engine.scoring import score_round
 from engine.sets import kind_of, strength
-from engine.state import Match, Round, Seat, SeatKind, Status, Visibility
+from engine.state import Match, Round, Status
 
 FORMAT: Final = "ringmaster-vectors/1"
 Case = Mapping[str, Any]
@@ -24,7 +24,7 @@ def check(document: Case) -> list[str]:
     """One line per case that the engine answers otherwise; empty if it agrees with all.
 
     Raises:
-        ValueError: the document is not of this format.
+        ValueError: the document is not of this format, or a case has not a hand per player.
         KeyError: a case lacks a field.
     """
     if document.get("format") != FORMAT:
@@ -65,8 +65,12 @@ def check_transition(case: Case) -> str | None:
 
 
 def position(case: Case) -> Match:
-    """The match that a case begins with."""
-    players = case["players"]
+    """The match that a case begins with.
+
+    Raises:
+        ValueError: there is not one hand per player.
+        KeyError: the case lacks a field.
+    """
     round_ = Round(
         number=1,
         starter=case["starter"],
@@ -81,20 +85,9 @@ def position(case: Case) -> Match:
         scouts_in_a_row=case["scouts"],
         turn=case["turn"],
     )
-    return Match(
-        match_id=case["id"],
-        status=Status(case["phase"]),
-        visibility=Visibility.PUBLIC,
-        seats=tuple(Seat(SeatKind.PLAYER, f"P{n}", None, f"p{n}") for n in range(players)),
-        scores=(0,) * players,
-        deck_commitment="",
-        rules_version="1",
-        created_at=0,
-        secret="",
-        join_code=None,
-        host=None,
-        round=round_,
-    )
+    if len(round_.hands) != case["players"]:
+        raise ValueError(f"{case['id']} has not as many hands as players")
+    return match_at(round_, Status(case["phase"]))
 
 
 def _cards(texts: list[str]) -> Cards:

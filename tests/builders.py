@@ -19,9 +19,9 @@ from engine.errors import RuleError
 from engine.events import Event
 from engine.evolve import fold
 from engine.legal import legal_actions
-from engine.notation import parse_cards
+from engine.notation import match_at, parse_cards
 from engine.rules import CURRENT
-from engine.state import Match, Round, Seat, SeatKind, Status, Visibility
+from engine.state import Match, Round, SeatKind, Status, Visibility
 from engine.views import view
 
 SECRET = "5eed" * 16
@@ -55,20 +55,7 @@ def position(
         scouts_in_a_row=scouts,
         turn=turn,
     )
-    return Match(
-        match_id="m",
-        status=status,
-        visibility=Visibility.PUBLIC,
-        seats=tuple(Seat(SeatKind.PLAYER, f"P{i}", None, f"p{i}") for i in range(n)),
-        scores=(0,) * n,
-        deck_commitment="",
-        rules_version="1",
-        created_at=0,
-        secret=SECRET,
-        join_code=None,
-        host=None,
-        round=round_,
-    )
+    return replace(match_at(round_, status), match_id="m", secret=SECRET)
 
 
 def with_round(match: Match, **changes: Any) -> Match:

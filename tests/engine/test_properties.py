@@ -13,7 +13,7 @@ from types import NoneType, UnionType
 from typing import Union, get_args, get_origin, get_type_hints
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from engine.actions import ChooseHand, End, Scout, ScoutAndShow, Show
@@ -24,6 +24,7 @@ from engine.errors import Reason, RuleError
 from engine.events import CardScouted, Event, HandsDealt, PlayEnded
 from engine.evolve import fold
 from engine.legal import legal_actions
+from engine.notation import format_position
 from engine.rules import CURRENT, rules_of
 from engine.state import CHIPS_OF_TWO, RoundEnd, RoundResult, ScoreLine, Status
 from engine.views import OwnSeat, PublicEvent, RoundView, SeatView, View, redact, view
@@ -46,7 +47,9 @@ def plays(draw, players):
 def states(draw, players):
     """A state that play can reach."""
     commits = draw(plays(players))
-    return commits[draw(st.integers(0, len(commits) - 1))][1]
+    match = commits[draw(st.integers(0, len(commits) - 1))][1]
+    note(format_position(match))
+    return match
 
 
 @every_count

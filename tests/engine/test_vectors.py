@@ -55,5 +55,12 @@ def test_another_format_is_refused():
         vectors.check({"format": "other/1", "compare": [], "transitions": []})
 
 
+def test_a_case_with_a_hand_too_few_is_refused():
+    case = {**DOCUMENT["transitions"][0], "players": 4}
+
+    with pytest.raises(ValueError, match="T01 has not as many hands as players"):
+        vectors.check({**DOCUMENT, "transitions": [case]})
+
+
 def test_the_whole_document_agrees():
     assert vectors.check(DOCUMENT) == []

@@ -4,6 +4,7 @@ Absolute times drift on shared machines: every figure stands beside the calibrat
 """
 
 import asyncio
+import json
 import os
 import statistics
 import subprocess
@@ -18,11 +19,13 @@ from rich.table import Table
 from api.ports import Append, Commit
 from api.store.keys import new_match_id
 from api.store.redis import RedisStore, connect
+from engine.audit import audit
 from engine.bots import LEVELS
 from engine.events import HandChosen
 from engine.legal import legal_actions
+from engine.replay import document
 from engine.views import View, view
-from tests.builders import any_legal, play_out
+from tests.builders import any_legal, logged, play_out
 from tests.client import Client
 from tests.conftest import start_stack
 
@@ -62,6 +65,12 @@ def greedy_rounds() -> int:
         commits = play_out(4, seed, lambda m, s, c: level.choose(view(m, s), c.getrandbits(32)))
         actions += len(commits)
     return actions
+
+
+def replay_of(seed: int) -> str:
+    level = LEVELS["regular"]
+    commits = play_out(4, seed, lambda m, s, c: level.choose(view(m, s), c.getrandbits(32)))
+    return json.dumps(document(logged(commits)))
 
 
 def longest_position() -> View:
@@ -142,6 +151,12 @@ def main() -> None:
 
     per_action = cpu_of(greedy_rounds)
     row("engine: decide, evolve and a greedy bot, CPU per action", per_action, "us")
+    replays = [replay_of(seed) for seed in range(20)]
+    parse = cpu_of(lambda: len([json.loads(replay) for replay in replays]))
+    parsed = [json.loads(replay) for replay in replays]
+    checked = cpu_of(lambda: sum(audit(replay) == [] for replay in parsed))
+    row("json.loads of a replay of 4 players, CPU", parse, "us")
+    row(f"audit of it, CPU ({checked / parse:.0f} json.loads)", checked, "us")
     longest = longest_position()
     count = len(legal_actions(longest))
     per_list = cpu_of(lambda: len([legal_actions(longest) for _ in range(20)]))

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import fcntl
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -188,10 +189,18 @@ def _announce(settings: Settings, redis_url: str, seconds: float) -> None:
         f"  GraphQL        http://{address}/graphql\n"
         f"  subscriptions  ws://{address}/graphql\n"
         f"  Redis          {redis_url}\n"
-        f"Play in another terminal: ringmaster play --url http://{address}\n"
+        f"Play in another terminal: {_ringmaster()} play --url http://{address}\n"
         "Stop with Ctrl-C.",
         flush=True,
     )
+
+
+def _ringmaster() -> str:
+    """How to call the command from this folder."""
+    command = Path(sys.executable).parent / "ringmaster"
+    if command.is_relative_to(Path.cwd()):
+        command = command.relative_to(Path.cwd())
+    return shlex.quote(str(command)) if command.exists() else "ringmaster"
 
 
 def _keep_running(children: list[Child]) -> int:

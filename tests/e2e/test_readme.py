@@ -65,6 +65,27 @@ def test_the_first_match_runs_as_it_is_written(stack, tmp_path):
     follow_in_python(token, match, stack.url)
 
 
+def test_the_proof_runs_as_it_is_written(stack, tmp_path):
+    (tmp_path / ".venv").symlink_to(ROOT / ".venv")
+    first = blocks("sh", "A first match in five minutes")
+    (proof,) = blocks("sh", "Proof that the deal was fair")
+    script = "set -eu\n" + "\n".join([first[0], first[1], first[-1], proof])
+    address = stack.url.removeprefix("http://")
+    script = script.replace(ADDRESS, address).replace("export --", f"export --url {stack.url} --")
+
+    ran = subprocess.run(
+        ["bash", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        check=False,
+    )
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "replays agree with the rules" in ran.stderr
+
+
 def follow_in_python(token: str, match: str, url: str) -> None:
     (program,) = blocks("python", "A first match in five minutes")
     ran = subprocess.run(
@@ -90,7 +111,9 @@ def test_documents_are_valid(document):
 
 def test_the_commands_named_are_there():
     ringmaster = [sys.executable, "-m", "api.cli.main"]
-    for command in set(re.findall(r"ringmaster (up|play|watch|schema|audit|vectors)\b", README)):
+    for command in set(
+        re.findall(r"ringmaster (up|play|watch|schema|audit|export|vectors)\b", README)
+    ):
         helped = subprocess.run(
             [*ringmaster, command, "--help"], capture_output=True, timeout=30, check=False
         )

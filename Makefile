@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test lint format lock schema fuzz bench clean
+.PHONY: help setup up test lint format lock schema playthroughs fuzz bench clean
 
 help: ## List the commands
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -42,6 +42,9 @@ format: $(READY) ## Format the code
 schema: $(READY) ## Write schema/schema.graphql anew
 	@$(BIN)/python -m api.cli.main schema > schema/schema.graphql.new
 	@mv schema/schema.graphql.new schema/schema.graphql
+
+playthroughs: $(READY) ## Write the playthroughs of tests/engine anew
+	@$(BIN)/python -m tests.engine.playthroughs
 
 lock: $(READY) ## Pin every dependency anew in requirements.lock
 	@$(BIN)/python -m pip install --quiet uv

@@ -29,6 +29,7 @@ from engine.decide import Events, decide
 from engine.due import BotToAct, ClockToExpire, Due, due
 from engine.errors import Reason, RuleError
 from engine.evolve import fold
+from engine.notation import format_view
 from engine.state import Match, Status, Visibility
 from engine.views import PublicEvent, View, redact, view
 from schema.codes import ErrorCode
@@ -445,6 +446,8 @@ class MatchService:
         )
         if written:
             timeline.merge(timeline.version, [*timeline.commits[-1:], commit])
+            if log.isEnabledFor(logging.DEBUG):
+                log.debug("match %s version %d %s", after.match_id, commit.version, _line(after))
             if owed is not None and not isinstance(owed, ClockToExpire):
                 self._jobs.hint(timeline.match_id, commit.version, owed)
         return written
@@ -463,6 +466,11 @@ class MatchService:
 
 def _new_code() -> str:
     return "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
+
+
+def _line(match: Match) -> str:
+    # What everybody may know: a log may carry no more.
+    return match.status if match.round is None else format_view(view(match, None))
 
 
 def _may_see(match: Match, caller: str | None) -> bool:

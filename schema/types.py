@@ -9,6 +9,7 @@ from strawberry import Private, field
 from engine import legal, state, views
 from engine.actions import End
 from engine.cards import Card as EngineCard
+from engine.notation import format_view
 from engine.sets import SetAt, SetKind, kind_of, tops_of
 from engine.state import RoundEnd, SeatKind, Status, Visibility
 from schema import enums  # noqa: F401 - registers the enums that the types below use
@@ -266,6 +267,17 @@ class Match(Node):
     @field(description="Seat numbers of all winners, once FINISHED.")
     def winners(self) -> list[int] | None:
         return None if self.view.winners is None else list(self.view.winners)
+
+    @field(
+        description=(
+            "The match as one line of text, as far as the viewer may know it (docs/notation.md); "
+            "null in the lobby and once abandoned."
+        )
+    )
+    def notation(self) -> str | None:
+        if self.view.status in (Status.LOBBY, Status.ABANDONED):
+            return None
+        return format_view(self.view)
 
     @field(description="Lower-case hex of the SHA-256 of the secret that the deals come from.")
     def deck_commitment(self) -> str:

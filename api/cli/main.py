@@ -134,12 +134,13 @@ def watch(
     match: Annotated[str, typer.Argument(help="Id of the match.")],
     url: Annotated[str | None, typer.Option(help="The server; else on this machine.")] = None,
     token: Annotated[str | None, typer.Option(help="Watch from the seat of this token.")] = None,
+    notation: Annotated[bool, typer.Option("--notation", help="A line of text a version.")] = False,
 ) -> None:
     """Follow a match live until it is over."""
     from api.cli.terminal.client import default_url
     from api.cli.terminal.watch import watch as run
 
-    raise typer.Exit(run(match, url or default_url(), token))
+    raise typer.Exit(run(match, url or default_url(), token, notation=notation))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import pytest
 
 from api.cli.terminal.errors import TerminalError
 from api.cli.terminal.seating import Wish, check, take_seat
+from engine.notation import parse_view
 from tests.cli.conftest import SECONDS, play_out, ringmaster, start, take_part
 from tests.cli.proxy import Proxy
 
@@ -145,6 +146,18 @@ async def test_a_match_of_bots_is_watched_to_its_end(stack, client):
     ended = await ringmaster("watch", match["id"], "--url", stack.url)
     assert (ended.code, ended.err) == (0, "")
     assert len(winners(ended.out)) == 1
+
+
+async def test_a_match_is_watched_as_lines_of_notation(stack, client):
+    await client.sign_in("Ann")
+    match = await client.create([{"kind": "BOT"}] * 3, "PUBLIC")
+    ended = await ringmaster("watch", match["id"], "--url", stack.url, "--notation")
+
+    lines = ended.out.splitlines()
+    versions = [int(line.split(" ", 1)[0]) for line in lines]
+    assert versions == list(range(versions[0], versions[0] + len(lines)))
+    assert parse_view(lines[-1].split(" ", 1)[1]).status == "FINISHED"
+    assert all(parse_view(line.split(" ", 1)[1]).you is None for line in lines)
 
 
 async def test_a_spectator_sees_what_happens_and_no_hand(stack, client):

@@ -96,3 +96,24 @@ def test_help_shows_commands_that_work():
     for forms, _ in HELP:
         for form in forms.split(", "):
             assert parse(form) is not None
+
+
+@pytest.mark.parametrize(
+    ("token", "move"),
+    [
+        ("S3x2", Show(3, 2)),
+        ("L4k", Scout("LEFT", 4, flip=False)),
+        (" R0f ", Scout("RIGHT", 0, flip=True)),
+        ("L4k+S3x2", ScoutAndShow(Scout("LEFT", 4, flip=False), Show(3, 2))),
+    ],
+)
+def test_moves_may_be_written_in_notation(token, move):
+    assert parse(token) == move
+
+
+@pytest.mark.parametrize(
+    "token", ["S3", "S3x", "L4", "X4k", "+S3x2", "L4k+", "L4kS3x2", "s3x2", "+"]
+)
+def test_what_is_no_token_is_no_command(token):
+    with pytest.raises(NoCommand):
+        parse(token)

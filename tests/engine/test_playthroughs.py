@@ -29,7 +29,7 @@ def test_it_is_played_as_written(playthrough):
                 f"  kept: {before}\n"
                 f"  now:  {after}\n"
                 "If that is meant, write the playthroughs anew and read what has changed:\n"
-                "  .venv/bin/python -m tests.engine.playthroughs && git diff tests/engine",
+                "  .venv/bin/make playthroughs && git diff tests/engine",
                 pytrace=False,
             )
 

@@ -85,6 +85,7 @@ class Match(TypedDict):
     id: str
     status: Status
     version: int
+    notation: str | None
     joinCode: str | None
     playerCount: int
     roundCount: int
@@ -183,7 +184,7 @@ class Update(TypedDict):
 
 _MATCH: Final = """
 fragment M on Match {
-  id status version joinCode playerCount roundCount winners
+  id status version notation joinCode playerCount roundCount winners
   seats { number kind name botLevel score handSize captured scoutChips scoutAndShowAvailable
           hasChosen }
   round { number starter turn deadline activeSet { owner kind cards { top bottom } } }

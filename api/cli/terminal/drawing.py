@@ -116,6 +116,11 @@ def _numbers(numbers: Sequence[int], side: str, style: str) -> Text:
     return text
 
 
+def position_line(match: Match) -> str:
+    """The version and the match as one line of text (docs/notation.md), to be copied."""
+    return f"{match['version']} {match['notation'] or match['status']}"
+
+
 def hand_text(hand: Sequence[Card], paper: Paper, title: str = "Your hand") -> Text:
     """A hand, left to right, every card with its position above it."""
     if not hand:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from api.cli.terminal.client import Client
 from api.cli.terminal.data import OVER, Match, Update
-from api.cli.terminal.drawing import clean, final_text, hand_text
+from api.cli.terminal.drawing import clean, final_text, hand_text, position_line
 from api.cli.terminal.editor import END_OF_INPUT
 from api.cli.terminal.errors import Refused, Unreachable
 from api.cli.terminal.hints import hint
@@ -190,6 +190,8 @@ class Game:
                 self._draw_hand()
             case Word.TABLE:
                 self._screen.print(board(self._match, self._screen.paper))
+            case Word.POSITION:
+                self._screen.print_line(position_line(self._match))
             case Word.MOVES:
                 listing, self._listed = moves_list(self._match, self._screen.paper)
                 self._screen.print(listing)

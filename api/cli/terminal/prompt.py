@@ -17,6 +17,7 @@ class Word(Enum):
     HAND = "hand"
     TABLE = "table"
     MOVES = "moves"
+    POSITION = "position"
     START = "start"
     LEAVE = "leave"
     QUIT = "quit"
@@ -47,6 +48,7 @@ HELP: Final = (
     ("moves", "list what you may do, numbered; a number then plays it"),
     ("moves left 4 flip", "list the Scout & Shows that begin with this scout"),
     ("hand, table", "draw your hand, or the whole table, again"),
+    ("position", "the match in one line, as for a bug report; `S3x2`, `L4k`, `R0f+S2x3` play too"),
     ("start", "in the lobby: let bots take the open seats"),
     ("quit, leave", "go away and come back later; or give the seat to a bot"),
 )
@@ -72,6 +74,10 @@ _ALIASES: Final = {
 }
 _COMMANDS: Final = (*(word.value for word in Word), "show", "scout", "keep", "flip")
 _ENDS: Final[dict[str, End]] = {"left": "LEFT", "right": "RIGHT"}
+_TOKEN: Final = re.compile(
+    r"(?:(?P<end>[LR])(?P<gap>[0-9]{1,3})(?P<way>[kf]))?(?P<both>\+)?"
+    r"(?:S(?P<first>[0-9]{1,3})x(?P<count>[0-9]{1,3}))?\Z"
+)
 _NUMBER: Final = re.compile(r"[0-9]{1,3}\Z")
 _SHOW_FORM: Final = "a first position and a number of cards, as in `show 3 2`"
 _SCOUT_FORM: Final = "an end and a gap, as in `scout left 4` or `scout right 0 flip`"
@@ -91,6 +97,9 @@ def parse(line: str) -> Command | None:
     Raises:
         NoCommand: the line is no command.
     """
+    token = _token(line.strip())
+    if token is not None:
+        return token
     words = [_ALIASES.get(word, word) for word in line.lower().replace(",", " ").split()]
     match words:
         case []:
@@ -109,6 +118,19 @@ def parse(line: str) -> Command | None:
             return Word(word)
         case _:
             raise NoCommand(_advice(words))
+
+
+def _token(text: str) -> Move | None:
+    """A move written as in docs/notation.md, None if the text is none."""
+    found = _TOKEN.match(text)
+    if found is None or bool(found["both"]) != bool(found["end"] and found["first"]):
+        return None
+    show = Show(int(found["first"]), int(found["count"])) if found["first"] else None
+    if not found["end"]:
+        return show
+    end: End = "LEFT" if found["end"] == "L" else "RIGHT"
+    scout = Scout(end, int(found["gap"]), found["way"] == "f")
+    return scout if show is None else ScoutAndShow(scout, show)
 
 
 def _show(words: list[str], form: str) -> Show:

@@ -397,3 +397,48 @@ def test_neither_do_depth_and_length(place):
         deep = [deep]
     for value in (deep, {"type": deep}, 10**5000, -(10**5000), "\ud800" * 9):
         assert len(audit(changed(TWO, place, put(value)))) <= 1
+
+
+def turn_a_card(replay):
+    replay["rounds"][1]["hands"][0][3].reverse()
+
+
+def miscount(replay):
+    replay["rounds"][1]["result"]["lines"][2]["total"] += 1
+
+
+def exchange_two_actions(replay):
+    actions = replay["rounds"][1]["actions"]
+    actions[2], actions[3] = actions[3], actions[2]
+
+
+def deal_from_another_secret(replay):
+    replay["secret"] = "ab" * 32
+    replay["deckCommitment"] = commitment(replay["secret"])
+
+
+def lose_a_round(replay):
+    del replay["rounds"][1]
+
+
+def cut_a_hash(replay):
+    replay["log"][5]["hash"] = replay["log"][5]["hash"][:-1]
+
+
+@pytest.mark.parametrize(
+    ("corrupt", "where"),
+    [
+        (turn_a_card, "round 2.hands[0]"),
+        (miscount, "round 2.result.lines[2].total is not"),
+        (exchange_two_actions, "round 2, action 3: NOT_YOUR_TURN"),
+        (deal_from_another_secret, "round 1."),
+        (lose_a_round, "document.rounds has not 4 entries"),
+        (cut_a_hash, "log, version 6.hash is not"),
+    ],
+)
+def test_the_first_difference_is_named(corrupt, where):
+    replay = json.loads(json.dumps(played(4)))
+    corrupt(replay)
+
+    (fault,) = audit(replay)
+    assert fault.startswith(where)

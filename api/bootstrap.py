@@ -7,9 +7,10 @@ from redis.asyncio import Redis
 from api.broker import celery_app
 from api.guests import Guests
 from api.jobs import CeleryJobs
-from api.service import Limits, MatchService
+from api.service import MatchService
 from api.settings import Settings
 from api.store.redis import RedisDirectory, RedisStore, connect
+from api.values import Limits
 
 
 @dataclass(frozen=True, slots=True)

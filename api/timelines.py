@@ -49,10 +49,19 @@ class Timeline:
         for commit in new:
             if commit.version != len(known) + 1:
                 raise ValueError("the log has a gap")
-            self.match = fold(self.match, commit.events)
-            known.append(commit)
+            self._take(commit)
         if new:
             self._wake()
+        return True
+
+    def extend(self, commit: Commit) -> bool:
+        """Take in a commit of our own; False if it does not follow what is known."""
+        if commit.version <= self.version:
+            return self.commits[commit.version - 1].nonce == commit.nonce
+        if commit.version != self.version + 1:
+            return False
+        self._take(commit)
+        self._wake()
         return True
 
     def at(self, version: int) -> Match:
@@ -66,6 +75,10 @@ class Timeline:
         if not 0 < version <= self.version:
             raise ValueError("no such version")
         return fold(None, (e for commit in self.commits[:version] for e in commit.events))
+
+    def _take(self, commit: Commit) -> None:
+        self.match = fold(self.match, commit.events)
+        self.commits.append(commit)
 
     def _wake(self) -> None:
         self._changed.set()

@@ -8,7 +8,7 @@ from engine.actions import ChooseHand
 from engine.cards import PLAYER_COUNTS, ROUNDS
 from engine.chain import beginning, link, public
 from engine.codec import decode_action
-from engine.commands import Command, CreateMatch, ScoreRound, SeatSetup
+from engine.commands import Command, CreateMatch, ScoreRound
 from engine.deal import commitment, is_entropy
 from engine.decide import decide
 from engine.errors import RuleError
@@ -16,7 +16,7 @@ from engine.events import Event, RoundEnded
 from engine.evolve import fold, round_of
 from engine.replay import FORMAT, Plain, plain_hands, plain_result
 from engine.rules import VERSIONS
-from engine.state import Match, SeatKind, Status, Visibility
+from engine.state import Match, Seat, SeatKind, Status, Visibility
 
 SECRET_DIGITS: Final = 64
 # Events that follow from the rounds of the document, and those that happen beside play.
@@ -114,7 +114,7 @@ def _creation(document: Plain) -> CreateMatch:
     return CreateMatch(
         match_id=match_id,
         # To the rules a seat is a seat, and a match without people starts at once.
-        seats=tuple(SeatSetup(SeatKind.BOT, entropy=entropy.get(n)) for n in range(players)),
+        seats=tuple(Seat(SeatKind.BOT, entropy=entropy.get(n)) for n in range(players)),
         visibility=Visibility.PUBLIC,
         host="",
         secret=secret,

@@ -4,18 +4,7 @@ from dataclasses import dataclass, field
 
 from engine.actions import Action
 from engine.rules import CURRENT
-from engine.state import SeatKind, Visibility
-
-
-@dataclass(frozen=True, slots=True)
-class SeatSetup:
-    """How a seat is laid out at creation."""
-
-    kind: SeatKind
-    name: str | None = None
-    bot_level: str | None = None
-    player_id: str | None = field(default=None, repr=False)
-    entropy: str | None = field(default=None, repr=False)
+from engine.state import Seat, Visibility
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +12,7 @@ class CreateMatch:
     """Open a match; ``secret`` is 32 bytes in hex, drawn by the caller (engine.deal)."""
 
     match_id: str
-    seats: tuple[SeatSetup, ...]
+    seats: tuple[Seat, ...]
     visibility: Visibility
     host: str = field(repr=False)
     secret: str = field(repr=False)

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 from engine.actions import End
 from engine.cards import Card, Cards
-from engine.commands import SeatSetup
 from engine.sets import SetKind
-from engine.state import Ending, RoundResult, Visibility
+from engine.state import Ending, RoundResult, Seat, Visibility
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +17,7 @@ class MatchCreated:
     """A match was opened; ``secret`` stays here until the match is finished."""
 
     match_id: str
-    seats: tuple[SeatSetup, ...]
+    seats: tuple[Seat, ...]
     visibility: Visibility
     deck_commitment: str
     rules_version: str

@@ -9,9 +9,8 @@ from strawberry import field
 from engine import actions
 from engine.actions import End
 from engine.bots import LEVELS
-from engine.commands import SeatSetup
 from engine.errors import Reason, RuleError
-from engine.state import SeatKind, Visibility
+from engine.state import Seat, SeatKind, Visibility
 from schema import enums  # noqa: F401 - registers the enums that the inputs below use
 
 KEY_LIMIT: Final = 128
@@ -170,7 +169,7 @@ def check_turn_seconds(seconds: int | None) -> int | None:
 
 def seat_setup(
     seat: SeatInput, number: int, caller: str, caller_name: str, entropy: str | None
-) -> SeatSetup:
+) -> Seat:
     """A seat as the engine lays it out; names are given clean, the caller's as ``caller_name``.
 
     Raises:
@@ -180,14 +179,14 @@ def seat_setup(
         raise RuleError(Reason.INVALID_INPUT, "botLevel", "Only a BOT has a level.")
     match seat.kind:
         case SeatKind.PLAYER:
-            return SeatSetup(SeatKind.PLAYER, caller_name, None, caller, entropy)
+            return Seat(SeatKind.PLAYER, caller_name, None, caller, entropy)
         case SeatKind.OPEN:
             if seat.name is not None:
                 raise RuleError(Reason.INVALID_INPUT, "name", "An OPEN seat has no name yet.")
-            return SeatSetup(SeatKind.OPEN)
+            return Seat(SeatKind.OPEN)
         case SeatKind.BOT:
             level = seat.bot_level or "regular"
             if level not in LEVELS:
                 sentence = f"There is no such level; there are {', '.join(LEVELS)}."
                 raise RuleError(Reason.INVALID_INPUT, "botLevel", sentence)
-            return SeatSetup(SeatKind.BOT, seat.name or f"Bot {number + 1}", level)
+            return Seat(SeatKind.BOT, seat.name or f"Bot {number + 1}", level)

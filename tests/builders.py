@@ -12,7 +12,7 @@ import pytest
 from engine.actions import Action
 from engine.cards import Card, deck
 from engine.chain import hashes
-from engine.commands import Command, CreateMatch, ScoreRound, SeatSetup
+from engine.commands import Command, CreateMatch, ScoreRound
 from engine.decide import decide
 from engine.due import RoundToScore, due, to_act
 from engine.errors import RuleError
@@ -21,7 +21,7 @@ from engine.evolve import fold
 from engine.legal import legal_actions
 from engine.notation import match_at, parse_cards
 from engine.rules import CURRENT
-from engine.state import Match, Round, SeatKind, Status, Visibility
+from engine.state import Match, Round, Seat, SeatKind, Status, Visibility
 from engine.views import view
 
 SECRET = "5eed" * 16
@@ -76,8 +76,7 @@ def create(
     return CreateMatch(
         match_id=f"m{seed}",
         seats=tuple(
-            SeatSetup(SeatKind.BOT, f"B{n}", "regular", entropy=entropy.get(n))
-            for n in range(players)
+            Seat(SeatKind.BOT, f"B{n}", "regular", entropy=entropy.get(n)) for n in range(players)
         ),
         visibility=Visibility.PUBLIC,
         host="host",

@@ -4,7 +4,8 @@ import logging
 from hashlib import sha256
 
 from api.errors import Refused
-from api.service import MatchService, Owed
+from api.service import MatchService
+from api.values import Owed
 from engine.actions import Action
 from engine.bots import LEVELS, quick_action
 from engine.commands import ExpireTurn, ScoreRound

@@ -8,8 +8,8 @@ from typing import Final
 
 from api.bootstrap import Parts, build
 from api.errors import Refused, Unavailable
+from api.ledger import now_ms
 from api.logs import set_up_logging
-from api.service import now_ms
 from api.settings import read_settings
 from api.store.keys import SWEEPER_LEASE
 from schema.codes import ErrorCode

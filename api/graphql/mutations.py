@@ -9,7 +9,7 @@ from api.errors import Refused
 from api.graphql.context import ContextInfo
 from api.guests import clean_name
 from api.problems import problem
-from api.service import Answer, Meta, NewMatch
+from api.values import Answer, Meta, NewMatch
 from engine.cards import PLAYER_COUNTS
 from engine.codec import encode_action
 from engine.errors import Reason, RuleError

@@ -9,7 +9,7 @@ from strawberry import field
 
 from api.errors import Refused
 from api.graphql.context import ContextInfo
-from api.service import Answer
+from api.values import Answer
 from engine.bots import LEVELS
 from engine.state import Status
 from schema.codes import ErrorCode

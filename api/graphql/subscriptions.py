@@ -7,7 +7,7 @@ from contextlib import aclosing
 import strawberry
 
 from api.graphql.context import ContextInfo
-from api.service import Moment
+from api.values import Moment
 from schema.events import MatchUpdate
 from schema.types import match_of
 

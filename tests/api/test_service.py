@@ -8,15 +8,16 @@ import pytest
 
 from api.errors import Refused, Unavailable
 from api.ports import Append, Commit, Key, Remembered
-from api.service import Answer, Limits, MatchService, Meta, NewMatch
+from api.service import MatchService
 from api.store.memory import MemoryDirectory, MemoryStore
 from api.store.redis import RedisDirectory, RedisStore
+from api.values import Answer, Limits, Meta, NewMatch
 from engine.actions import Action, ChooseHand, Show
-from engine.commands import ExpireTurn, ScoreRound, SeatSetup
+from engine.commands import ExpireTurn, ScoreRound
 from engine.due import BotToAct, ClockToExpire, Due, RoundToScore
 from engine.errors import Reason, RuleError
 from engine.legal import legal_actions
-from engine.state import SeatKind, Status, Visibility
+from engine.state import Seat, SeatKind, Status, Visibility
 from engine.views import View
 from schema.codes import ErrorCode
 
@@ -64,12 +65,12 @@ def service(world: World) -> MatchService:
     return world.service()
 
 
-PLAYER = SeatSetup(SeatKind.PLAYER, "Ann", None, "ann")
-OPEN = SeatSetup(SeatKind.OPEN)
-BOT = SeatSetup(SeatKind.BOT, "Bot", "regular")
+PLAYER = Seat(SeatKind.PLAYER, "Ann", None, "ann")
+OPEN = Seat(SeatKind.OPEN)
+BOT = Seat(SeatKind.BOT, "Bot", "regular")
 
 
-def new(*seats: SeatSetup, visibility=Visibility.PUBLIC, turn_seconds=None) -> NewMatch:
+def new(*seats: Seat, visibility=Visibility.PUBLIC, turn_seconds=None) -> NewMatch:
     return NewMatch(seats, visibility, turn_seconds)
 
 

@@ -11,7 +11,6 @@ from engine.commands import (
     JoinMatch,
     LeaveMatch,
     ScoreRound,
-    SeatSetup,
     StartMatch,
 )
 from engine.deal import commitment, hands, key_of_deals, starter
@@ -28,12 +27,12 @@ from engine.events import (
 )
 from engine.evolve import fold
 from engine.lobby import EVERYBODY_LEFT, SUBSTITUTE_LEVEL
-from engine.state import SeatKind, Status, Visibility
+from engine.state import Seat, SeatKind, Status, Visibility
 from tests.builders import SECRET, play_out, position, refusal
 
-HOST = SeatSetup(SeatKind.PLAYER, "Ann", player_id="ann", entropy="salt")
-OPEN = SeatSetup(SeatKind.OPEN)
-BOT = SeatSetup(SeatKind.BOT, "Bo", "casual")
+HOST = Seat(SeatKind.PLAYER, "Ann", player_id="ann", entropy="salt")
+OPEN = Seat(SeatKind.OPEN)
+BOT = Seat(SeatKind.BOT, "Bo", "casual")
 
 
 def creation(*seats, **changes):
@@ -80,7 +79,7 @@ def test_seat_counts(count):
 
 
 def test_only_ones_own_seat_can_be_a_players():
-    other = SeatSetup(SeatKind.PLAYER, "Eve", player_id="eve")
+    other = Seat(SeatKind.PLAYER, "Eve", player_id="eve")
     refused = refusal(None, creation(HOST, other))
 
     assert (refused.reason, refused.field) == (Reason.INVALID_INPUT, "seats")

@@ -10,13 +10,13 @@ from engine.actions import ChooseHand, Scout, ScoutAndShow, Show
 from engine.audit import audit
 from engine.chain import hashes
 from engine.codec import decode_action
-from engine.commands import CreateMatch, JoinMatch, LeaveMatch, ScoreRound, SeatSetup
+from engine.commands import CreateMatch, JoinMatch, LeaveMatch, ScoreRound
 from engine.deal import commitment, hands, key_of_deals
 from engine.decide import decide
 from engine.evolve import fold
 from engine.legal import legal_actions
 from engine.replay import document
-from engine.state import SeatKind, Visibility
+from engine.state import Seat, SeatKind, Visibility
 from engine.views import view
 from tests.builders import SECRET, actors, any_legal, create, logged, play_out
 
@@ -109,8 +109,8 @@ def test_no_events_make_no_replay():
 
 def test_people_bots_and_those_who_left():
     seats = (
-        SeatSetup(SeatKind.PLAYER, "Ann", player_id="ann", entropy="salt"),
-        SeatSetup(SeatKind.OPEN),
+        Seat(SeatKind.PLAYER, "Ann", player_id="ann", entropy="salt"),
+        Seat(SeatKind.OPEN),
     )
     opened = CreateMatch("m", seats, Visibility.PRIVATE, "ann", SECRET, "CODE", turn_seconds=5)
     commits = [decide(None, opened, 0)]

@@ -10,7 +10,7 @@ from engine import commands as c
 from engine.decide import decide
 from engine.events import CardScouted, HandChosen, SetShown
 from engine.evolve import fold
-from engine.state import SeatKind, Visibility
+from engine.state import Seat, SeatKind, Visibility
 from engine.views import redact, view
 from tests.builders import actors, play_out
 
@@ -26,9 +26,9 @@ def cards_in(text):
 CREATE = c.CreateMatch(
     "m",
     (
-        c.SeatSetup(SeatKind.PLAYER, "Ann", player_id="host-id", entropy="salt-of-host"),
-        c.SeatSetup(SeatKind.OPEN),
-        c.SeatSetup(SeatKind.BOT, "Bo", "regular"),
+        Seat(SeatKind.PLAYER, "Ann", player_id="host-id", entropy="salt-of-host"),
+        Seat(SeatKind.OPEN),
+        Seat(SeatKind.BOT, "Bo", "regular"),
     ),
     Visibility.PRIVATE,
     host="host-id",

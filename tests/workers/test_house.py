@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from api.service import MatchService, NewMatch
+from api.service import MatchService
 from api.store.memory import MemoryDirectory, MemoryStore
+from api.values import NewMatch
 from engine.actions import Show
 from engine.bots import LEVELS, Level
-from engine.commands import SeatSetup
 from engine.due import Due, RoundToScore
-from engine.state import SeatKind, Status, Visibility
+from engine.state import Seat, SeatKind, Status, Visibility
 from engine.views import RoundScored
 from workers import house
 
@@ -37,7 +37,7 @@ def service(queue) -> MatchService:
 
 
 async def create(service, level: str, players: int = 3) -> str:
-    seats = tuple(SeatSetup(SeatKind.BOT, f"B{n}", level) for n in range(players))
+    seats = tuple(Seat(SeatKind.BOT, f"B{n}", level) for n in range(players))
     answer = await service.create("host", NewMatch(seats, Visibility.PUBLIC, None))
     return answer.view.match_id
 

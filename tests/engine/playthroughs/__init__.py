@@ -20,7 +20,6 @@ from engine.commands import (
     JoinMatch,
     LeaveMatch,
     ScoreRound,
-    SeatSetup,
     StartMatch,
 )
 from engine.decide import decide
@@ -29,7 +28,7 @@ from engine.events import Event
 from engine.evolve import fold
 from engine.legal import legal_actions, shows
 from engine.notation import format_action, format_position, format_view
-from engine.state import Match, SeatKind, Status, Visibility
+from engine.state import Match, Seat, SeatKind, Status, Visibility
 from engine.views import view
 from tests.builders import Chooser, any_legal, create, mostly_shows
 
@@ -63,8 +62,8 @@ class Playthrough:
 
 def _lobby(seed: int) -> tuple[Command, ...]:
     """Of two people in a private match the host goes; another comes, and a bot fills up."""
-    ann = SeatSetup(SeatKind.PLAYER, "Ann", player_id="ann", entropy="salt")
-    seats = (ann, SeatSetup(SeatKind.OPEN), SeatSetup(SeatKind.OPEN))
+    ann = Seat(SeatKind.PLAYER, "Ann", player_id="ann", entropy="salt")
+    seats = (ann, Seat(SeatKind.OPEN), Seat(SeatKind.OPEN))
     return (
         replace(create(3, seed=seed), seats=seats, host="ann", visibility=Visibility.PRIVATE),
         JoinMatch("bob", "Bob", may_enter=True),

@@ -1,0 +1,226 @@
+"""The path of every change to a match: load, decide, append, announce. Nothing else writes."""
+
+import json
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from api.errors import Refused, not_found
+from api.ports import Append, Commit, EventStore, Jobs, Key, Listing, Remembered
+from api.store.keys import is_match_id
+from api.timelines import Timeline, Timelines
+from api.values import Limits, Meta
+from engine import chain
+from engine.commands import Command
+from engine.decide import Events, decide
+from engine.due import ClockToExpire, Due, due
+from engine.evolve import fold
+from engine.notation import format_view
+from engine.state import Match, Visibility
+from engine.views import view
+from schema.codes import ErrorCode
+
+ATTEMPTS: Final = 3
+
+log = logging.getLogger("ringmaster.service")
+
+
+def now_ms() -> int:
+    """Milliseconds since the Unix epoch."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One submission, however often it is tried; ``nonce`` marks its commit as ours."""
+
+    nonce: str
+    key: Key | None
+    fingerprint: str
+
+
+class Ledger:
+    """The logs of all matches as this process reads and writes them."""
+
+    def __init__(
+        self, store: EventStore, jobs: Jobs, limits: Limits, now: Callable[[], int]
+    ) -> None:
+        self._store = store
+        self._jobs = jobs
+        self._limits = limits
+        self._now = now
+        self.timelines = Timelines()
+
+    async def current(self, match_id: str) -> Timeline | None:
+        """A match's timeline, up to date; None if there is no such match.
+
+        Raises:
+            Unavailable: the store cannot be reached.
+        """
+        if not is_match_id(match_id):
+            return None
+        timeline = self.timelines.get(match_id)
+        await self.refresh(timeline)
+        if timeline.match is None:
+            self.timelines.drop(match_id)
+            return None
+        return timeline
+
+    async def refresh(self, timeline: Timeline, key: Key | None = None) -> Remembered | None:
+        """Bring a timeline up to date; what ``key`` has done.
+
+        Raises:
+            Unavailable: the store cannot be reached.
+        """
+        since = timeline.version
+        commits, remembered = await self._store.load(timeline.match_id, since, key)
+        if not timeline.merge(since, commits):
+            commits, remembered = await self._store.load(timeline.match_id, 0, key)
+            timeline.merge(0, commits)
+        return remembered
+
+    async def open(self, match_id: str, command: Command) -> Timeline:
+        """Begin the log of a new match.
+
+        Raises:
+            RuleError: the command is refused.
+            Unavailable: the store cannot be reached.
+        """
+        timeline = self.timelines.get(match_id)
+        events = decide(None, command, self._now())
+        if await self._append(timeline, events, _Attempt(secrets.token_hex(6), None, "")) is None:
+            # Nobody else has this id: it was our own append, repeated after its answer was lost.
+            await self.refresh(timeline)
+        return timeline
+
+    async def submit(
+        self, match_id: str, caller: str | None, command: Callable[[Match], Command], meta: Meta
+    ) -> tuple[Timeline, int]:
+        """Carry out ``command(state)``; the match's timeline and the version that answers it.
+
+        Raises:
+            RuleError: the command is refused.
+            Refused: NOT_FOUND, STALE_VERSION, KEY_REUSED.
+            Unavailable: the store cannot be reached.
+        """
+        if not is_match_id(match_id):
+            raise not_found()
+        timeline = self.timelines.get(match_id)
+        key = Key(caller, meta.key) if caller is not None and meta.key is not None else None
+        attempt = _Attempt(secrets.token_hex(6), key, _fingerprint(meta.request) if key else "")
+        async with timeline.writing:
+            return timeline, await self._submit(timeline, command, meta, attempt)
+
+    async def _submit(
+        self,
+        timeline: Timeline,
+        command: Callable[[Match], Command],
+        meta: Meta,
+        attempt: _Attempt,
+    ) -> int:
+        known = timeline.version
+        for _ in range(ATTEMPTS):
+            done = await self._done_before(timeline, attempt, known)
+            if done is not None:
+                return done
+            match = timeline.match
+            if match is None:
+                self.timelines.drop(timeline.match_id)
+                raise not_found()
+            if meta.expected_version not in (None, timeline.version):
+                break
+            events = decide(match, command(match), self._now())
+            if not events:
+                return timeline.version
+            written = await self._append(timeline, events, attempt)
+            if written is not None:
+                return written
+        raise stale(timeline)
+
+    async def _done_before(self, timeline: Timeline, attempt: _Attempt, known: int) -> int | None:
+        """Bring the timeline up to date; the version in which this was done, None if in none."""
+        remembered = await self.refresh(timeline, attempt.key)
+        if remembered is not None:
+            if remembered.fingerprint != attempt.fingerprint:
+                raise _key_reused()
+            if remembered.version > timeline.version:
+                await self.refresh(timeline)
+            return remembered.version
+        for commit in timeline.commits[known:]:
+            if commit.nonce == attempt.nonce:  # our append, whose answer was lost
+                return commit.version
+        return None
+
+    async def _append(self, timeline: Timeline, events: Events, attempt: _Attempt) -> int | None:
+        """Write a commit at the next version and announce it; None if the log has moved on."""
+        before, now = timeline.match, self._now()
+        after = fold(before, events)
+        owed = due(after)
+        previous = (
+            timeline.commits[-1].hash
+            if timeline.commits
+            else chain.beginning(after.match_id, after.deck_commitment)
+        )
+        digest = chain.link(previous, chain.public(events))
+        commit = Commit(timeline.version + 1, now, events, attempt.nonce, digest)
+        written = await self._store.append(
+            Append(
+                match_id=timeline.match_id,
+                commit=commit,
+                due_at=self._due_at(owed, now),
+                ttl=self._limits.finished_ttl if after.status.over else self._limits.match_ttl,
+                key=attempt.key,
+                fingerprint=attempt.fingerprint,
+                listing=_listing(before, after),
+            )
+        )
+        if not written:
+            return None
+        if not timeline.extend(commit):
+            await self.refresh(timeline)
+        if log.isEnabledFor(logging.DEBUG):
+            log.debug("match %s version %d %s", after.match_id, commit.version, _line(after))
+        if owed is not None and not isinstance(owed, ClockToExpire):
+            self._jobs.hint(timeline.match_id, commit.version, owed)
+        return commit.version
+
+    def _due_at(self, owed: Due | None, now: int) -> int | None:
+        if owed is None:
+            return None
+        return owed.deadline if isinstance(owed, ClockToExpire) else now + self._limits.grace_ms
+
+
+def _line(match: Match) -> str:
+    # What everybody may know: a log may carry no more.
+    return match.status if match.round is None else format_view(view(match, None))
+
+
+def _listing(before: Match | None, after: Match) -> Listing | None:
+    if after.visibility is not Visibility.PUBLIC:
+        return None
+    if before is not None and before.status is after.status:
+        return None
+    return Listing(after.created_at, before.status if before else None, after.status)
+
+
+def _fingerprint(request: Any) -> str:
+    return sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def stale(timeline: Timeline) -> Refused:
+    """The match is at another version than was expected, or was too often overtaken."""
+    return Refused(
+        ErrorCode.STALE_VERSION,
+        f"The match has moved on; it is at version {timeline.version}.",
+        field="expectedVersion",
+        current_version=timeline.version,
+    )
+
+
+def _key_reused() -> Refused:
+    sentence = "This idempotency key was used for another request."
+    return Refused(ErrorCode.KEY_REUSED, sentence, field="idempotencyKey")

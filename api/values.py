@@ -1,0 +1,71 @@
+"""What goes into the service and what comes out of it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.due import Due
+from engine.state import Seat, Visibility
+from engine.views import PublicEvent, View
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """How a command is to be carried out: at most once under a key, only at a version.
+
+    ``request`` is what the caller sent; a key used again for another request is refused.
+    """
+
+    key: str | None = None
+    expected_version: int | None = None
+    request: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A match as the caller may see it, as of a version and its hash in the chain."""
+
+    version: int
+    hash: str
+    view: View
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One commit as a follower may see it; ``at`` in milliseconds since the epoch.
+
+    The first moment of a stream without a cursor is the state as it stands, with no events.
+    """
+
+    version: int
+    hash: str
+    at: int
+    events: tuple[PublicEvent, ...]
+    view: View
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """What the house owes a match as of a version; ``view`` is the seat's own, where one acts."""
+
+    match_id: str
+    version: int
+    due: Due
+    view: View | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewMatch:
+    """What a caller asks for when creating a match; the first PLAYER is the caller."""
+
+    seats: tuple[Seat, ...]
+    visibility: Visibility
+    turn_seconds: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds that a match is kept in play and once over; milliseconds until work is sent again."""
+
+    match_ttl: int = 7 * 24 * 3600
+    finished_ttl: int = 30 * 24 * 3600
+    grace_ms: int = 2000

@@ -13,7 +13,7 @@ from api.ports import Commit
 from engine.evolve import fold
 from engine.state import Match
 
-KEPT = 4096  # timelines that stay in memory though nobody follows them
+KEPT = 1024  # timelines that stay in memory though nobody follows them, some 100 kB each
 
 
 class Timeline:

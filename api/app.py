@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 from typing import Final
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
@@ -78,6 +80,19 @@ async def home(_: Request) -> Response:
     return RedirectResponse("/graphql")
 
 
+async def refused(_: Request, error: Exception) -> Response:
+    """What no route answers, as a problem document (RFC 9457)."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    title = HTTPStatus(status).phrase
+    code = title.upper().replace(" ", "_")
+    return JSONResponse(
+        {"title": title, "status": status, "code": code},
+        status,
+        headers=getattr(error, "headers", None),
+        media_type="application/problem+json",
+    )
+
+
 def create_app(settings: Settings | None = None, parts: Parts | None = None) -> Starlette:
     """The application; ``parts`` are built from the settings if not given."""
     parts = parts or build(settings or read_settings())
@@ -101,6 +116,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
             Route("/readyz", readyz),
         ],
         lifespan=lifespan,
+        exception_handlers={HTTPException: refused, Exception: refused},
     )
     app.add_middleware(BodyLimit)
     app.state.parts = parts

@@ -33,7 +33,9 @@ class Context:
             Unauthenticated: the token is not known.
         """
         params = self.connection_params or {}
-        authorization = params.get("authorization", self.authorization)
+        # Headers know no case, so neither does this.
+        given = [value for name, value in params.items() if name.lower() == "authorization"]
+        authorization = given[0] if given else self.authorization
         if authorization is not None and not isinstance(authorization, str):
             raise Unauthenticated("`authorization` is a string of the form `Bearer TOKEN`.")
         return await self.guests.recognise(authorization)

@@ -456,6 +456,18 @@ async def test_wrong_methods_and_types_are_refused(stack):
     assert "token" not in written.text
 
 
+async def test_what_no_route_answers_is_a_problem_document(stack):
+    async with Client(stack.url) as nobody:
+        for method, path, status, code in (
+            ("GET", "/nowhere", 404, "NOT_FOUND"),
+            ("POST", "/healthz", 405, "METHOD_NOT_ALLOWED"),
+        ):
+            answer = await nobody.http.request(method, path)
+            assert answer.status_code == status
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.json()["code"] == code
+
+
 async def test_a_browser_gets_graphiql_and_others_do_not(stack):
     async with Client(stack.url) as nobody:
         page = await nobody.http.get("/graphql", headers={"accept": "text/html"})

@@ -37,4 +37,5 @@ def build(settings: Settings) -> Parts:
     jobs = CeleryJobs(celery_app(settings.broker))
     limits = Limits(settings.match_ttl, settings.finished_ttl, settings.bot_grace_ms)
     service = MatchService(store, directory, jobs, limits=limits)
-    return Parts(settings, redis, store, jobs, service, Guests(directory, settings.guest_ttl))
+    guests = Guests(directory, settings.guest_ttl, settings.secret.get_secret_value())
+    return Parts(settings, redis, store, jobs, service, guests)

@@ -1,10 +1,10 @@
 """Who is calling: guests and their opaque tokens, of which only the hash is stored."""
 
+import hmac
 import secrets
 import time
 import unicodedata
 from collections import OrderedDict
-from hashlib import sha256
 from typing import Final
 
 from api.errors import Unauthenticated
@@ -34,9 +34,10 @@ def clean_name(name: str, field: str = "name") -> str:
 class Guests:
     """Signs guests in and recognises them."""
 
-    def __init__(self, directory: Directory, ttl: int) -> None:
+    def __init__(self, directory: Directory, ttl: int, secret: str = "") -> None:
         self._directory = directory
         self._ttl = ttl
+        self._secret = secret.encode()
         # Saves a round trip per move; a guest never changes while the token is valid.
         self._cache: OrderedDict[str, tuple[float, Guest]] = OrderedDict()
 
@@ -49,7 +50,7 @@ class Guests:
         """
         guest = Guest(f"p-{secrets.token_urlsafe(12)}", clean_name(name))
         token = secrets.token_urlsafe(32)
-        await self._directory.save_guest(_hash(token), guest, self._ttl)
+        await self._directory.save_guest(self._hash(token), guest, self._ttl)
         return token, guest
 
     async def recognise(self, authorization: str | None) -> Guest | None:
@@ -64,7 +65,7 @@ class Guests:
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token.strip().isascii():
             raise Unauthenticated("The authorization is not of the form `Bearer TOKEN`.")
-        key, now = _hash(token.strip()), time.monotonic()
+        key, now = self._hash(token.strip()), time.monotonic()
         cached = self._cache.get(key)
         if cached is not None and now - cached[0] < _CACHE_SECONDS:
             return cached[1]
@@ -76,6 +77,5 @@ class Guests:
             self._cache.popitem(last=False)
         return guest
 
-
-def _hash(token: str) -> str:
-    return sha256(token.encode()).hexdigest()
+    def _hash(self, token: str) -> str:
+        return hmac.digest(self._secret, token.encode(), "sha256").hex()

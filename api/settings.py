@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DAY = 24 * 3600
@@ -27,6 +27,14 @@ class Settings(BaseSettings):
             description="Redis for Celery's queues; unset: the same as `RINGMASTER_REDIS_URL`.",
         ),
     ] = None
+    secret: Annotated[
+        SecretStr,
+        Field(
+            description=(
+                "Key of the hashes under which tokens are stored; changing it signs everybody out."
+            ),
+        ),
+    ] = SecretStr("")
     host: Annotated[str, Field(description="Address that the API listens on.")] = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535, description="Port that the API listens on.")] = 8000
     data_dir: Annotated[str, Field(description="Folder of the embedded Redis's data.")] = (

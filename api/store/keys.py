@@ -8,7 +8,7 @@ one slot. A match id carries its shard: ``m<shard>-<random>``, shard one hex dig
     rm:{sN}:due                      zset     match -> when the house owes it something, ms
     rm:{sN}:bell                     stream   ids of matches appended to, wakes every reader
     rm:{sN}:public:<status or ALL>   zset     public match -> created at, ms
-    rm:guest:<SHA-256 of the token>  string   the guest
+    rm:guest:<hash of the token>     string   the guest
     rm:code:<join code>              string   the match
     rm:sweeper                       string   the lease of the one active sweeper
 """

@@ -27,7 +27,7 @@ def settings_table() -> str:
     """The table of all settings, as the README has it."""
     rows = ["| variable | default | what it is |", "| --- | --- | --- |"]
     for name, field in Settings.model_fields.items():
-        default = "unset" if field.default is None else f"`{field.default}`"
+        default = f"`{field.default}`" if str(field.default or "") else "unset"
         rows.append(f"| `RINGMASTER_{name.upper()}` | {default} | {field.description} |")
     return "\n".join(rows)
 

@@ -18,6 +18,7 @@ from api.errors import Unavailable
 from api.graphql.view import GraphQLView, bad_request
 from api.settings import Settings, read_settings
 
+READY_SECONDS: Final = 1
 MAX_BODY: Final = 64 * 1024  # bytes
 
 
@@ -69,8 +70,9 @@ async def readyz(request: Request) -> Response:
     """Redis can be reached, so requests can be served."""
     parts: Parts = request.app.state.parts
     try:
-        await parts.store.ping()
-    except Unavailable:
+        async with asyncio.timeout(READY_SECONDS):
+            await parts.store.ping()
+    except (Unavailable, TimeoutError):
         return JSONResponse({"status": "redis unreachable"}, 503, headers={"Retry-After": "2"})
     return JSONResponse({"status": "ready"})
 

@@ -1,8 +1,8 @@
 """The store in Redis: a stream per match, written by one script."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
 
@@ -25,6 +25,7 @@ from api.store.records import (
 from engine.state import Status
 
 KEY_TTL = 24 * 3600  # the contract: idempotency keys live at least 24 h
+ANSWER_SECONDS = 4  # after which a caller is told to try again, all attempts included
 BLOCK_MS = 2000  # well under the socket timeout, which a blocked read would otherwise hit
 TIES = 16  # matches of one millisecond that a page may have to skip
 
@@ -44,11 +45,12 @@ def connect(url: str, *, max_connections: int = 64) -> Redis:
     return Redis.from_pool(pool)
 
 
-@contextmanager
-def reaching() -> Iterator[None]:
-    """Turns every failure of Redis into ``Unavailable``, without the text of the failure."""
+@asynccontextmanager
+async def reaching() -> AsyncIterator[None]:
+    """Turns every failure of Redis, slowness too, into ``Unavailable`` without its text."""
     try:
-        yield
+        async with asyncio.timeout(ANSWER_SECONDS):
+            yield
     except (RedisError, OSError, TimeoutError) as error:
         raise Unavailable(f"Redis failed with {type(error).__name__}") from error
 
@@ -67,7 +69,7 @@ class RedisStore:
         self, match_id: str, since: int, key: Key | None = None
     ) -> tuple[list[Commit], Remembered | None]:
         log, first = keys.log(match_id), f"{since}-0" if since else "-"
-        with reaching():
+        async with reaching():
             if key is None:
                 return _commits(await self._redis.xrange(log, first)), None
             async with self._redis.pipeline(transaction=False) as pipe:
@@ -81,7 +83,7 @@ class RedisStore:
         match_id, commit, listing = append.match_id, append.commit, append.listing
         shard, log = keys.shard(match_id), keys.log(match_id)
         remember = encode_remembered(Remembered(append.fingerprint, commit.version))
-        with reaching():
+        async with reaching():
             written = await self._commit(
                 keys=[
                     log,
@@ -137,51 +139,48 @@ class RedisStore:
     async def listed(
         self, status: Status | None, before: tuple[int, str] | None, limit: int
     ) -> list[tuple[int, str]]:
-        with reaching():
-            async with self._redis.pipeline(transaction=False) as pipe:
-                for shard in keys.SHARDS:
-                    pipe.zrange(
-                        keys.public(shard, status),
-                        "+inf" if before is None else before[0],
-                        "-inf",
-                        desc=True,
-                        byscore=True,
-                        offset=0,
-                        num=limit + TIES,
-                        withscores=True,
-                    )
-                shards = await pipe.execute()
+        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
+            for shard in keys.SHARDS:
+                pipe.zrange(
+                    keys.public(shard, status),
+                    "+inf" if before is None else before[0],
+                    "-inf",
+                    desc=True,
+                    byscore=True,
+                    offset=0,
+                    num=limit + TIES,
+                    withscores=True,
+                )
+            shards = await pipe.execute()
         found = [(int(score), member.decode()) for shard in shards for member, score in shard]
         return sorted((f for f in found if before is None or f < before), reverse=True)[:limit]
 
     async def unlist(self, match_id: str) -> None:
         shard = keys.shard(match_id)
-        with reaching():
-            async with self._redis.pipeline(transaction=False) as pipe:
-                pipe.zrem(keys.due(shard), match_id)
-                for status in (None, *Status):
-                    pipe.zrem(keys.public(shard, status), match_id)
-                await pipe.execute()
+        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
+            pipe.zrem(keys.due(shard), match_id)
+            for status in (None, *Status):
+                pipe.zrem(keys.public(shard, status), match_id)
+            await pipe.execute()
 
     async def due(self, now: int, limit: int) -> list[tuple[str, int]]:
-        with reaching():
-            async with self._redis.pipeline(transaction=False) as pipe:
-                for shard in keys.SHARDS:
-                    pipe.zrange(
-                        keys.due(shard),
-                        "-inf",
-                        now,
-                        byscore=True,
-                        offset=0,
-                        num=limit,
-                        withscores=True,
-                    )
-                shards = await pipe.execute()
+        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
+            for shard in keys.SHARDS:
+                pipe.zrange(
+                    keys.due(shard),
+                    "-inf",
+                    now,
+                    byscore=True,
+                    offset=0,
+                    num=limit,
+                    withscores=True,
+                )
+            shards = await pipe.execute()
         found = [(member.decode(), int(score)) for shard in shards for member, score in shard]
         return sorted(found, key=lambda pair: pair[1])[:limit]
 
     async def postpone(self, match_id: str, seen: int, until: int) -> bool:
-        with reaching():
+        async with reaching():
             moved = await self._postpone(
                 keys=[keys.due(keys.shard(match_id))], args=[match_id, seen, until]
             )
@@ -189,11 +188,11 @@ class RedisStore:
 
     async def lease(self, key: str, holder: str, ms: int) -> bool:
         """Take or keep a lease for ``ms`` milliseconds; False while another holds it."""
-        with reaching():
+        async with reaching():
             return bool(await self._lease(keys=[key], args=[holder, ms]) == 1)
 
     async def ping(self) -> None:
-        with reaching():
+        async with reaching():
             await self._redis.ping()
 
 
@@ -204,16 +203,16 @@ class RedisDirectory:
         self._redis = redis
 
     async def save_guest(self, token_hash: str, guest: Guest, ttl: int) -> None:
-        with reaching():
+        async with reaching():
             await self._redis.set(keys.guest(token_hash), encode_guest(guest), ex=ttl)
 
     async def find_guest(self, token_hash: str) -> Guest | None:
-        with reaching():
+        async with reaching():
             record: Any = await self._redis.get(keys.guest(token_hash))
         return decode_guest(record) if record else None
 
     async def reserve_code(self, code: str, match_id: str, ttl: int) -> bool:
-        with reaching():
+        async with reaching():
             key = keys.code(code)
             if await self._redis.set(key, match_id, nx=True, ex=ttl):
                 return True
@@ -221,7 +220,7 @@ class RedisDirectory:
             return bool(await self._redis.get(key) == match_id.encode())
 
     async def find_code(self, code: str) -> str | None:
-        with reaching():
+        async with reaching():
             match_id: Any = await self._redis.get(keys.code(code))
         return match_id.decode() if match_id else None
 

@@ -3,7 +3,8 @@
 Anyone who ports the rules can run the same file through both programs.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from engine.cards import Cards
@@ -24,14 +25,26 @@ def check(document: Case) -> list[str]:
     """One line per case that the engine answers otherwise; empty if it agrees with all.
 
     Raises:
-        ValueError: the document is not of this format, or a case has not a hand per player.
-        KeyError: a case lacks a field.
+        ValueError: the document is not of this format.
     """
-    if document.get("format") != FORMAT:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f"the format is not {FORMAT}")
-    faults = [check_comparison(case) for case in document["compare"]]
-    faults += [check_transition(case) for case in document["transitions"]]
+    faults = []
+    for kind, check_case in (("compare", check_comparison), ("transitions", check_transition)):
+        cases = document.get(kind)
+        if not isinstance(cases, list):
+            raise ValueError(f"{kind} is not a list")  # noqa: TRY004 - one error for a bad document
+        faults += [_fault(check_case, case, f"{kind}[{at}]") for at, case in enumerate(cases)]
     return [fault for fault in faults if fault is not None]
+
+
+def _fault(check_case: Callable[[Case], str | None], case: Any, name: str) -> str | None:
+    if isinstance(case, dict) and isinstance(case.get("id"), str):
+        name = case["id"]
+    try:
+        return check_case(case)
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        return f"{name}: this is no case of the format"
 
 
 def check_comparison(case: Case) -> str | None:
@@ -42,7 +55,7 @@ def check_comparison(case: Case) -> str | None:
         answer = "NOT_A_SET"
     if answer == case["expect"]:
         return None
-    return f"{case['id']}: {new} on {table} is {answer}, expected {case['expect']}"
+    return f"{case['id']}: {new} on {table} is {_json(answer)}, expected {_json(case['expect'])}"
 
 
 def check_transition(case: Case) -> str | None:
@@ -55,13 +68,17 @@ def check_transition(case: Case) -> str | None:
         except RuleError as refused:
             error = refused.reason.value
             break
+    if error and "error" not in case["expect"]:
+        return f"{case['id']}: refused with {error}, expected to be accepted"
     got = _outcome(match) | {"error": error}
     for name, expected in case["expect"].items():
         if got.get(name) != expected:
-            return f"{case['id']}: {name} is {got.get(name)}, expected {expected}"
-    if error and "error" not in case["expect"]:
-        return f"{case['id']}: refused with {error}, expected to be accepted"
+            return f"{case['id']}: {name} is {_json(got.get(name))}, expected {_json(expected)}"
     return None
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value)
 
 
 def position(case: Case) -> Match:

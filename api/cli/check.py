@@ -40,21 +40,25 @@ def _audit_many(path: Path) -> int:
             found = _check(f"{path}:{number}", partial(_decode, line), audit, quiet=True)
             worst, count = max(worst, found), number
     except OSError as error:
-        typer.echo(f"{path}: cannot be read: {error.strerror}")
+        _say(f"{path}: cannot be read: {_reason(error)}")
+        return UNREADABLE
+    if not count:
+        _say(f"{path}: cannot be read: there is no replay in it")
         return UNREADABLE
     if worst == AGREES:
-        typer.echo(f"{path}: {count} replays agree with the rules", err=True)
+        _say(f"{path}: all agree with the rules, {count} in number", err=True)
     return worst
 
 
 def _lines(path: Path) -> Iterator[bytes]:
     """The lines of a file, with a bar of how far it has been read where somebody is watching."""
     columns = ("{task.description}", BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with (
-        path.open("rb") as file,
-        Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress,
-    ):
+    # On a terminal faults are printed above the bar; in a pipe they are all there is.
+    watched = sys.stdout.isatty()
+    console = Console(stderr=not watched)
+    shown = watched or sys.stderr.isatty()
+    bar = Progress(*columns, console=console, disable=not shown, redirect_stdout=watched)
+    with path.open("rb") as file, bar as progress:
         task = progress.add_task(path.name, total=path.stat().st_size)
         while line := file.readline(MAX_BYTES + 1):
             progress.update(task, completed=file.tell())
@@ -74,15 +78,28 @@ def _check(
     try:
         document = read()
     except (OSError, ValueError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        typer.echo(f"{name}: cannot be read: {reason}")
+        _say(f"{name}: cannot be read: {_reason(error)}")
         return UNREADABLE
     faults = check_document(document)
     for fault in faults:
-        typer.echo(f"{name}: {fault}")
+        _say(f"{name}: {fault}")
     if not faults and not quiet:
-        typer.echo(f"{name}: agrees with the rules", err=True)
+        _say(f"{name}: agrees with the rules", err=True)
     return DIFFERS if faults else AGREES
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.pos + 1}"
+    return str(error) if isinstance(error, TooLargeError) else "it is no JSON"
+
+
+class TooLargeError(ValueError):
+    """A document beyond all measure."""
 
 
 def _read(path: Path) -> Any:
@@ -92,12 +109,18 @@ def _read(path: Path) -> Any:
 
 def _decode(text: bytes) -> Any:
     if len(text) > MAX_BYTES:
-        raise ValueError(f"it has more than {MAX_BYTES // 1024 // 1024} MB")
+        raise TooLargeError(f"it has more than {MAX_BYTES // 1024 // 1024} MB")
     return json.loads(text)
 
 
 def _vectors(document: Any) -> list[str]:
     try:
         return check(document)
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        return [f"these are no rule vectors ({type(error).__name__}: {error})"]
+    except ValueError as error:
+        return [f"these are no rule vectors: {error}"]
+
+
+def _say(line: str, *, err: bool = False) -> None:
+    """Print exactly one line, whatever a file name or a document puts into it."""
+    fit = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    typer.echo("".join(fit), err=err)

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,12 +23,13 @@ REPLAY: Final = "query ($match: ID!) { replay(matchId: $match) }"
 
 def export(url: str, output: Path | None) -> int:
     """Write replays as NDJSON to a file, or to standard output; the exit code."""
+    written = None if output is None else output.with_name(f"{output.name}.part")
     columns = (SpinnerColumn(), TextColumn("{task.completed} replays"), TimeElapsedColumn())
     console = Console(stderr=True)
     try:
         with (
             httpx.Client(base_url=url, timeout=30) as client,
-            output.open("w", encoding="utf-8") if output else sys.stdout as file,
+            written.open("w", encoding="utf-8") if written else nullcontext(sys.stdout) as file,
             Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress,
         ):
             task = progress.add_task("export", total=None)
@@ -37,8 +39,11 @@ def export(url: str, output: Path | None) -> int:
                     file.write(replay + "\n")
                     progress.advance(task)
     except (httpx.HTTPError, OSError, KeyError, TypeError, ValueError) as error:
-        typer.echo(f"ringmaster: the export failed: {error or type(error).__name__}", err=True)
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        typer.echo(f"ringmaster: the export failed: {reason}", err=True)
         return 1
+    if output is not None and written is not None:
+        written.replace(output)  # an export that failed leaves the one before as it was
     return 0
 
 

@@ -65,8 +65,12 @@ def sweeper() -> None:
 
 
 @app.command()
-def audit(files: Annotated[list[Path], typer.Argument(help="Replay documents.")]) -> None:
-    """Re-check replays: deals, actions, scores. Exit code 1: one differs, 2: unreadable."""
+def audit(
+    files: Annotated[
+        list[Path], typer.Argument(readable=False, help="Replay documents; .ndjson: one a line.")
+    ],
+) -> None:
+    """Re-check replays: deals, actions, scores, hashes. Exit code 1: differs, 2: unreadable."""
     from api.cli.check import audit_files
 
     raise typer.Exit(audit_files(files))
@@ -87,7 +91,7 @@ def export(
 
 
 @app.command()
-def vectors(file: Annotated[Path, typer.Argument(help="Rule vectors.")]) -> None:
+def vectors(file: Annotated[Path, typer.Argument(readable=False, help="Rule vectors.")]) -> None:
     """Run rule vectors through the engine. Exit code 1: a case differs, 2: unreadable."""
     from api.cli.check import check_vectors
 

@@ -147,7 +147,7 @@ async def test_finished_matches_are_exported_and_audited_in_bulk(client, stack, 
     assert found >= {match["id"] for match in matches}
     assert private["id"] not in found
     assert audited.returncode == 0
-    assert f"{len(path.read_text().splitlines())} replays agree" in audited.stderr
+    assert f"rules, {len(path.read_text().splitlines())} in number" in audited.stderr
 
 
 def test_a_bulk_file_names_the_lines_that_differ(tmp_path):
@@ -183,3 +183,56 @@ def test_an_export_without_a_server_is_one_line():
 
     assert ran.returncode == 1
     assert len(ran.stderr.splitlines()) == 1
+
+
+def test_a_failed_export_leaves_the_file_as_it_was(tmp_path):
+    path = tmp_path / "replays.ndjson"
+    path.write_text("before\n")
+
+    assert ringmaster("export", "--url", "http://127.0.0.1:9", "--output", path).returncode == 1
+    assert path.read_text() == "before\n"
+
+
+@pytest.mark.parametrize("content", ["", "\n\n"])
+def test_a_bulk_file_without_a_replay_cannot_be_read(tmp_path, content):
+    path = tmp_path / "replays.ndjson"
+    path.write_text(content)
+
+    ran = ringmaster("audit", path)
+
+    assert (ran.returncode, len(ran.stdout.splitlines())) == (2, 1)
+
+
+def test_every_file_is_audited_whatever_the_ones_before_were(tmp_path):
+    replays = VECTORS.parent / "replays"
+    surrogate = tmp_path / "surrogate.json"
+    document = json.loads((replays / "replay-2-players.json").read_text())
+    surrogate.write_text(json.dumps({**document, "matchId": "\ud800"}))
+    newline = tmp_path / "two\nlines.json"
+    newline.write_text("{")
+    missing = tmp_path / "missing.json"
+    good = replays / "replay-3-players.json"
+
+    ran = ringmaster("audit", surrogate, newline, missing, tmp_path, good)
+
+    assert ran.returncode == 2
+    assert len(ran.stdout.splitlines()) == 4
+    assert ran.stderr.splitlines() == [f"{good}: agrees with the rules"]
+
+
+def test_one_broken_case_does_not_hide_the_others(tmp_path):
+    document = json.loads(VECTORS.read_text())
+    document["compare"][0] = []
+    document["transitions"][0]["phase"] = 1.5
+    document["transitions"][1]["expect"] = {"turn": 2, "note": "\ud800"}
+    path = tmp_path / "vectors.json"
+    path.write_text(json.dumps(document))
+
+    ran = ringmaster("vectors", path)
+
+    assert ran.returncode == 1
+    assert [line.split(": ", 2)[1] for line in ran.stdout.splitlines()] == [
+        "compare[0]",
+        document["transitions"][0]["id"],
+        document["transitions"][1]["id"],
+    ]

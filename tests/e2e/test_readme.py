@@ -83,7 +83,7 @@ def test_the_proof_runs_as_it_is_written(stack, tmp_path):
     )
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "replays agree with the rules" in ran.stderr
+    assert "all agree with the rules" in ran.stderr
 
 
 def follow_in_python(token: str, match: str, url: str) -> None:

@@ -160,7 +160,7 @@ def test_a_log_cut_short_is_named():
     copy = {**replay, "log": replay["log"][:-1]}
 
     (fault,) = audit(copy)
-    assert fault.startswith("document.log has not")
+    assert fault == "document.log ends before RoundEnded, MatchFinished"
 
 
 def test_events_that_no_text_can_hold_are_no_events():
@@ -442,3 +442,84 @@ def test_the_first_difference_is_named(corrupt, where):
 
     (fault,) = audit(replay)
     assert fault.startswith(where)
+
+
+def with_version(replay, at, events):
+    """A copy with one more version, numbered and hashed as if it had always been there."""
+    copy = json.loads(json.dumps(replay))
+    copy["log"].insert(at, {"events": events})
+    for version, entry in enumerate(copy["log"], 1):
+        entry["version"] = version
+    return rehashed(copy)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "TurnExpired", "seat": "nobody"},
+        {"type": "TurnExpired", "seat": 0},
+        {"type": "PlayerLeft", "seat": 77},
+        {"type": "PlayerLeft", "seat": -1},
+        {"type": "PlayerLeft"},
+        {"type": "PlayerLeft", "seat": 0, "name": "x"},
+        {"type": "PlayerJoined", "seat": 0, "name": None},
+        {"type": "MatchStarted", "players": 2},
+        {"type": "MatchStarted", "players": 9},
+        {"type": "Dance"},
+        {"type": []},
+        "PlayerLeft",
+        None,
+    ],
+)
+def test_no_other_event_can_be_put_into_the_log(event):
+    replay = played(2)
+
+    assert audit(with_version(replay, 5, [event]))
+    assert audit(with_version(replay, len(replay["log"]), [event]))
+
+
+def test_somebody_may_leave_in_play_but_not_after_the_end():
+    replay, left = played(2), {"type": "PlayerLeft", "seat": 1}
+
+    assert audit(with_version(replay, 5, [left])) == []
+    assert audit(with_version(replay, len(replay["log"]), [left]))
+
+
+def test_only_the_first_version_may_have_no_events():
+    replay = played(2)
+
+    assert audit(with_version(replay, 0, [])) == []
+    for at in (1, 5, len(replay["log"])):
+        assert audit(with_version(replay, at, []))
+
+
+def test_versions_can_neither_be_split_nor_joined():
+    replay = played(4)
+    log = replay["log"]
+    both = next(
+        at
+        for at, entry in enumerate(log)
+        if entry["events"][0]["type"] == "CardScouted" and len(entry["events"]) == 2
+    )
+    split = json.loads(json.dumps(replay))
+    second = split["log"][both]["events"].pop()
+    joined = json.loads(json.dumps(replay))
+    joined["log"][both]["events"] += joined["log"].pop(both + 1)["events"]
+    for version, entry in enumerate(joined["log"], 1):
+        entry["version"] = version
+
+    assert audit(with_version(split, both + 1, [second]))
+    assert audit(rehashed(joined))
+
+
+def test_the_start_of_the_match_is_told_once():
+    replay = played(2)
+    for change in (lambda events: events.pop(0), lambda events: events.insert(0, events[0])):
+        copy = json.loads(json.dumps(replay))
+        change(copy["log"][0]["events"])
+        assert audit(rehashed(copy))
+
+
+def test_an_id_that_cannot_be_printed_is_a_fault():
+    for wrong in ("\ud800", "a\nb", "\u0000"):
+        assert audit({**played(2), "matchId": wrong}) == ["document.matchId is not printable"]

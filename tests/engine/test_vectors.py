@@ -31,7 +31,7 @@ def test_a_wrong_comparison_is_reported():
     case = {"id": "C0", "new": [1, 1], "table": [9, 10], "expect": False}
 
     fault = vectors.check_comparison(case)
-    assert fault == "C0: [1, 1] on [9, 10] is True, expected False"
+    assert fault == "C0: [1, 1] on [9, 10] is true, expected false"
     assert vectors.check({**DOCUMENT, "compare": [case]}) == [fault]
 
 
@@ -55,11 +55,26 @@ def test_another_format_is_refused():
         vectors.check({"format": "other/1", "compare": [], "transitions": []})
 
 
-def test_a_case_with_a_hand_too_few_is_refused():
+def test_a_case_that_is_none_is_named():
     case = {**DOCUMENT["transitions"][0], "players": 4}
 
-    with pytest.raises(ValueError, match="T01 has not as many hands as players"):
-        vectors.check({**DOCUMENT, "transitions": [case]})
+    assert vectors.check({**DOCUMENT, "transitions": [case, 1]}) == [
+        "T01: this is no case of the format",
+        "transitions[1]: this is no case of the format",
+    ]
+
+
+@pytest.mark.parametrize("wrong", [None, {}, "x"])
+def test_lists_that_are_none_are_refused(wrong):
+    with pytest.raises(ValueError, match="compare is not a list"):
+        vectors.check({**DOCUMENT, "compare": wrong})
+
+
+def test_an_unexpected_refusal_is_named():
+    case = next(c for c in DOCUMENT["transitions"] if "error" not in c["expect"])
+    wrong = {**case, "actions": [{**case["actions"][0], "more": 1}]}
+
+    assert "refused with INVALID_INPUT" in str(vectors.check_transition(wrong))
 
 
 def test_the_whole_document_agrees():

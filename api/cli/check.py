@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
@@ -122,5 +121,7 @@ def _vectors(document: Any) -> list[str]:
 
 def _say(line: str, *, err: bool = False) -> None:
     """Print exactly one line, whatever a file name or a document puts into it."""
-    fit = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
-    typer.echo("".join(fit), err=err)
+    stream = sys.stderr if err else sys.stdout  # asked for now: a bar may have put itself between
+    encoding = stream.encoding or "ascii"
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")

@@ -90,23 +90,27 @@ class MatchService:
         """
 
         def command(match: Match) -> Command:
-            may_enter = invited or match.visibility is Visibility.PUBLIC
+            may_enter = invited or match.visibility is Visibility.PUBLIC or match.host == caller
             return JoinMatch(caller, name, may_enter, entropy)
 
         return await self._submit(match_id, caller, command, Meta())
 
-    async def join_by_code(self, code: str, caller: str, name: str, entropy: str | None) -> Answer:
+    async def join_by_code(
+        self, code: str, match_id: str | None, caller: str, name: str, entropy: str | None
+    ) -> Answer:
         """Take the first open seat of the match that a join code leads to.
+
+        ``match_id`` is the match meant, where the caller named one too.
 
         Raises:
             Refused: NOT_FOUND.
             RuleError: MATCH_FULL, MATCH_OVER.
             Unavailable: Redis cannot be reached.
         """
-        match_id = await self._directory.find_code(code.strip().upper())
-        if match_id is None:
+        found = await self._directory.find_code(code.strip().upper())
+        if found is None or match_id not in (None, found):
             raise Refused(ErrorCode.NOT_FOUND, "No match has this join code.", field="joinCode")
-        return await self.join(match_id, caller, name, entropy, invited=True)
+        return await self.join(found, caller, name, entropy, invited=True)
 
     async def leave(self, match_id: str, caller: str) -> Answer:
         """Give up one's seat.
@@ -211,9 +215,10 @@ class MatchService:
                 if version > timeline.version:
                     raise _expired(timeline)  # the store lost the log's end
                 for commit in timeline.commits[version:]:
-                    match, version = fold(match, commit.events), commit.version
-                    if not _may_see(match, caller):
+                    # As of now: who came late may see the past, who has left sees no more.
+                    if timeline.match is None or not _may_see(timeline.match, caller):
                         return
+                    match, version = fold(match, commit.events), commit.version
                     yield _moment(commit, match, caller)
                 if match is None or not match.status.over:
                     await timeline.wait(version)

@@ -67,7 +67,9 @@ class Mutation:
             name, entropy = clean_name(input.name), check_entropy(input.entropy)
             service = info.context.service
             if input.join_code is not None:
-                return await service.join_by_code(input.join_code, player, name, entropy)
+                return await service.join_by_code(
+                    input.join_code, input.match_id, player, name, entropy
+                )
             if input.match_id is not None:
                 return await service.join(input.match_id, player, name, entropy, invited=False)
             raise RuleError(Reason.INVALID_INPUT, "joinCode", "Give `matchId` or `joinCode`.")

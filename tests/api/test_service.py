@@ -198,12 +198,12 @@ async def test_a_private_match_is_joined_by_its_code_alone(service):
         await service.join(match_id, "bob", "Bob", None, invited=False)
     assert refused.value.reason is Reason.FORBIDDEN
 
-    joined = await service.join_by_code(f" {code.lower()} ", "bob", "Bob", None)
+    joined = await service.join_by_code(f" {code.lower()} ", None, "bob", "Bob", None)
 
     assert joined.view.you is not None
     assert joined.view.you.seat == 1
     with pytest.raises(Refused) as unknown:
-        await service.join_by_code("NOWHERE", "bob", "Bob", None)
+        await service.join_by_code("NOWHERE", None, "bob", "Bob", None)
     assert unknown.value.code is ErrorCode.NOT_FOUND
 
 
@@ -470,3 +470,46 @@ async def test_leaving_in_play_hands_the_seat_to_a_bot(world, service):
     with pytest.raises(RuleError) as refused:
         await choose(service, match_id, "ann")
     assert refused.value.reason is Reason.NOT_SEATED
+
+
+async def test_who_joined_late_may_follow_a_private_match_from_its_beginning(service):
+    match_id = await three(service, Visibility.PRIVATE)
+
+    moments = await asyncio.wait_for(collect(service, match_id, "cid", 0, 3), 5)
+
+    assert [moment.version for moment in moments] == [1, 2, 3]
+    assert [moment.view.you is None for moment in moments] == [True, True, False]
+
+
+async def test_who_leaves_a_private_match_sees_no_more_of_it(service):
+    answer = await service.create("ann", new(PLAYER, OPEN, OPEN, visibility=Visibility.PRIVATE))
+    match_id = answer.view.match_id
+    await service.join(match_id, "bob", "Bob", None, invited=True)
+    stream = service.follow(match_id, "bob", None)
+    await anext(stream)
+
+    await service.leave(match_id, "bob")
+
+    assert [moment async for moment in stream] == []
+
+
+async def test_a_host_without_a_seat_may_take_one_of_a_private_match(service):
+    answer = await service.create("ann", new(OPEN, OPEN, visibility=Visibility.PRIVATE))
+
+    joined = await service.join(answer.view.match_id, "ann", "Ann", None, invited=False)
+
+    assert joined.view.you is not None
+    assert joined.view.you.join_code
+
+
+async def test_a_code_of_another_match_than_the_one_meant_is_refused(service):
+    one = await service.create("ann", new(PLAYER, OPEN))
+    other = await service.create("ann", new(PLAYER, OPEN))
+    assert one.view.you is not None
+    code = one.view.you.join_code
+    assert code is not None
+
+    with pytest.raises(Refused) as refused:
+        await service.join_by_code(code, other.view.match_id, "bob", "Bob", None)
+
+    assert refused.value.code is ErrorCode.NOT_FOUND

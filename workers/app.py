@@ -5,4 +5,4 @@ from api.settings import read_settings
 
 app = celery_app(read_settings().broker)
 
-from workers import tasks  # noqa: E402, F401 - tasks register themselves with the application
+from workers import tasks, watchdog  # noqa: E402, F401 - they register themselves

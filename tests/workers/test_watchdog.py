@@ -1,0 +1,45 @@
+"""A worker that takes nothing beside a queue that is not empty is found out, and no other."""
+
+import time
+
+import pytest
+from redis import Redis
+
+from workers.watchdog import BUSY_SECONDS, PATIENCE_SECONDS, Watchdog
+
+
+@pytest.fixture
+def broker(redis_url):
+    with Redis.from_url(redis_url) as broker:
+        broker.flushall()
+        yield broker
+
+
+def test_tasks_that_wait_while_none_is_taken_make_it_stuck(broker):
+    broker.rpush("bots", "task")
+    watchdog, now = Watchdog(broker, ["scoring", "bots"]), time.monotonic()
+
+    assert not watchdog.stuck(now + PATIENCE_SECONDS - 1)
+    assert watchdog.stuck(now + PATIENCE_SECONDS + 1)
+
+
+def test_a_worker_that_takes_tasks_is_not_stuck(broker):
+    broker.rpush("bots", "task")
+    watchdog = Watchdog(broker, ["bots"])
+    watchdog.moved()
+
+    assert not watchdog.stuck(time.monotonic() + PATIENCE_SECONDS - 1)
+
+
+def test_queues_that_are_empty_or_of_others_make_nobody_stuck(broker):
+    broker.rpush("batch", "task")
+    watchdog = Watchdog(broker, ["scoring", "bots"])
+
+    assert not watchdog.stuck(time.monotonic() + 10 * BUSY_SECONDS)
+
+
+def test_a_broker_that_is_gone_makes_nobody_stuck():
+    with Redis(port=9, socket_timeout=0.1, socket_connect_timeout=0.1) as nowhere:
+        watchdog = Watchdog(nowhere, ["bots"])
+
+        assert not watchdog.stuck(time.monotonic() + 10 * BUSY_SECONDS)

@@ -1,0 +1,67 @@
+"""Ends a worker that no longer takes what waits for it, so that it is started anew.
+
+A consumer that loses Redis with acknowledgements under way may connect again and never consume
+again. Nothing is lost by ending it: what was due is in the due set.
+"""
+
+import logging
+import os
+import threading
+import time
+from typing import Any, Final
+
+from billiard import active_children
+from celery.signals import task_received, worker_ready
+from celery.worker import state
+from redis import Redis
+from redis.exceptions import RedisError
+
+from api.settings import read_settings
+
+LOOK_SECONDS: Final = 1.0
+PATIENCE_SECONDS: Final = 6.0  # of idling beside a queue that is not empty
+BUSY_SECONDS: Final = 60.0  # the same while a task seems to run; longer than any may
+
+log = logging.getLogger("ringmaster.worker")
+
+
+class Watchdog:
+    """Looks whether tasks wait, and when the last one was taken."""
+
+    def __init__(self, broker: Redis, queues: list[str]) -> None:
+        self._broker = broker
+        self._queues = queues
+        self._moved = time.monotonic()
+
+    def moved(self) -> None:
+        """A task was taken."""
+        self._moved = time.monotonic()
+
+    def watch(self) -> None:
+        """Look until the worker has to end."""
+        while not self.stuck(time.monotonic()):
+            time.sleep(LOOK_SECONDS)
+        log.error("tasks wait and none is taken: this worker ends, to be started anew")
+        for child in active_children():
+            child.terminate()
+        os._exit(1)
+
+    def stuck(self, now: float) -> bool:
+        """Whether tasks have been waiting for too long beside a worker that takes none."""
+        if not self._waiting():
+            self._moved = now
+        return now - self._moved > (BUSY_SECONDS if state.active_requests else PATIENCE_SECONDS)
+
+    def _waiting(self) -> bool:
+        try:
+            return any(self._broker.llen(queue) for queue in self._queues)
+        except (RedisError, OSError):
+            return False  # nothing can be taken now, by anybody
+
+
+@worker_ready.connect
+def _start(sender: Any, **_: Any) -> None:
+    broker = Redis.from_url(read_settings().broker, socket_timeout=2, socket_connect_timeout=2)
+    watchdog = Watchdog(broker, list(sender.app.amqp.queues.consume_from))
+    task_received.connect(lambda **_: watchdog.moved(), weak=False)
+    threading.Thread(target=watchdog.watch, name="watchdog", daemon=True).start()

@@ -2,6 +2,7 @@
 
 ServiceError
 ├── Refused      something the caller can mend; has a code of the schema
+├── Unreadable   a log that this code cannot read; no other match is touched by it
 ├── Unauthenticated   no token, or one that is not known
 └── Unavailable  Redis cannot be reached; try again later
 """
@@ -38,6 +39,10 @@ class Refused(ServiceError):  # noqa: N818 - reads as what happened
 
 class Unauthenticated(ServiceError):  # noqa: N818 - the HTTP term
     """The call needs a sign-in: no token was given, or the token is not known."""
+
+
+class Unreadable(ServiceError):  # noqa: N818 - reads as what it is
+    """A match's log is damaged, or was written by a later release."""
 
 
 class Unavailable(ServiceError):  # noqa: N818 - the HTTP term

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from api.errors import Refused, not_found
+from api.errors import Refused, Unreadable, not_found
 from api.ports import Append, Commit, EventStore, Jobs, Key, Listing, Remembered
 from api.store.keys import is_match_id
 from api.timelines import Timeline, Timelines
@@ -75,12 +75,17 @@ class Ledger:
 
         Raises:
             Unavailable: the store cannot be reached.
+            Unreadable: the log cannot be read.
         """
         since = timeline.version
-        commits, remembered = await self._store.load(timeline.match_id, since, key)
-        if not timeline.merge(since, commits):
-            commits, remembered = await self._store.load(timeline.match_id, 0, key)
-            timeline.merge(0, commits)
+        try:
+            commits, remembered = await self._store.load(timeline.match_id, since, key)
+            if not timeline.merge(since, commits):
+                commits, remembered = await self._store.load(timeline.match_id, 0, key)
+                timeline.merge(0, commits)
+        except (ValueError, LookupError, TypeError) as error:  # a codec's, or a fold's
+            log.error("match %s cannot be read: %s", timeline.match_id, type(error).__name__)  # noqa: TRY400
+            raise Unreadable("This match cannot be read by this release.") from None
         return remembered
 
     async def open(self, match_id: str, command: Command) -> Timeline:

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import AsyncGenerator, Callable
 from typing import Any, Final
 
-from api.errors import Refused, Unavailable, not_found
+from api.errors import Refused, Unavailable, Unreadable, not_found
 from api.ledger import Ledger, now_ms
 from api.ports import Commit, Directory, EventStore, Jobs
 from api.store.keys import new_match_id
@@ -184,7 +184,10 @@ class MatchService:
             wanted = limit - len(found)
             places = await self._store.listed(status, before, wanted + 1)
             for _, match_id in places[:wanted]:
-                answer = await self.look(match_id, caller)
+                try:
+                    answer = await self.look(match_id, caller)
+                except Unreadable:
+                    continue  # the others are listed all the same
                 if answer is None:  # its log has expired
                     await self._store.unlist(match_id)
                 else:

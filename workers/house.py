@@ -3,7 +3,7 @@
 import logging
 from hashlib import sha256
 
-from api.errors import Refused
+from api.errors import Refused, Unreadable
 from api.service import MatchService
 from api.values import Owed
 from engine.actions import Action
@@ -50,6 +50,8 @@ async def _owed(service: MatchService, match_id: str, version: int) -> Owed | No
         if refused.code is ErrorCode.NOT_FOUND:
             return None  # the match has expired
         raise
+    except Unreadable:
+        return None  # told by the ledger
 
 
 def _decide(owed: Owed, level: str, view: View) -> Action:

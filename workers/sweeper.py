@@ -7,7 +7,7 @@ import signal
 from typing import Final
 
 from api.bootstrap import Parts, build
-from api.errors import Refused, Unavailable
+from api.errors import Refused, Unavailable, Unreadable
 from api.ledger import now_ms
 from api.logs import set_up_logging
 from api.settings import read_settings
@@ -42,20 +42,25 @@ class Sweeper:
 
     async def sweep(self) -> int:
         """Send everything overdue once; the number of matches sent."""
-        store, sent = self._parts.store, 0
-        for match_id, seen in await store.due(now_ms(), BATCH):
-            try:
-                owed = await self._parts.service.owed(match_id)
-            except Refused as refused:
-                if refused.code is not ErrorCode.NOT_FOUND:
-                    raise
-                await store.unlist(match_id)
-                continue
-            patience = PATIENCE * self._parts.settings.bot_grace_ms
-            if await store.postpone(match_id, seen, now_ms() + patience) and owed is not None:
-                self._parts.jobs.hint(match_id, owed.version, owed.due)
-                sent += 1
-        return sent
+        overdue = await self._parts.store.due(now_ms(), BATCH)
+        return sum([await self._send(match_id, seen) for match_id, seen in overdue])
+
+    async def _send(self, match_id: str, seen: int) -> bool:
+        store, owed = self._parts.store, None
+        try:
+            owed = await self._parts.service.owed(match_id)
+        except Refused as refused:
+            if refused.code is not ErrorCode.NOT_FOUND:
+                raise
+            await store.unlist(match_id)
+            return False
+        except Unreadable:
+            pass  # looked at again later: another release may be able to read it
+        patience = PATIENCE * self._parts.settings.bot_grace_ms
+        if not await store.postpone(match_id, seen, now_ms() + patience) or owed is None:
+            return False
+        self._parts.jobs.hint(match_id, owed.version, owed.due)
+        return True
 
     async def _holds_lease(self) -> bool:
         return await self._parts.store.lease(SWEEPER_LEASE, self._name, LEASE_MS)

@@ -40,7 +40,6 @@ class _Attempt:
 
     nonce: str
     key: Key | None
-    fingerprint: str
 
 
 class Ledger:
@@ -97,7 +96,7 @@ class Ledger:
         """
         timeline = self.timelines.get(match_id)
         events = decide(None, command, self._now())
-        if await self._append(timeline, events, _Attempt(secrets.token_hex(6), None, "")) is None:
+        if await self._append(timeline, events, _Attempt(secrets.token_hex(6), None)) is None:
             # Nobody else has this id: it was our own append, repeated after its answer was lost.
             await self.refresh(timeline)
         return timeline
@@ -115,8 +114,11 @@ class Ledger:
         if not is_match_id(match_id):
             raise not_found()
         timeline = self.timelines.get(match_id)
-        key = Key(caller, meta.key) if caller is not None and meta.key is not None else None
-        attempt = _Attempt(secrets.token_hex(6), key, _fingerprint(meta.request) if key else "")
+        key = None
+        if caller is not None and meta.key is not None:
+            fingerprint = _fingerprint([match_id, meta.request, meta.expected_version])
+            key = Key(caller, meta.key, fingerprint)
+        attempt = _Attempt(secrets.token_hex(6), key)
         async with timeline.writing:
             return timeline, await self._submit(timeline, command, meta, attempt)
 
@@ -150,7 +152,7 @@ class Ledger:
         """Bring the timeline up to date; the version in which this was done, None if in none."""
         remembered = await self.refresh(timeline, attempt.key)
         if remembered is not None:
-            if remembered.fingerprint != attempt.fingerprint:
+            if attempt.key is None or remembered.fingerprint != attempt.key.fingerprint:
                 raise _key_reused()
             if remembered.version > timeline.version:
                 await self.refresh(timeline)
@@ -179,7 +181,6 @@ class Ledger:
                 due_at=self._due_at(owed, now),
                 ttl=self._limits.finished_ttl if after.status.over else self._limits.match_ttl,
                 key=attempt.key,
-                fingerprint=attempt.fingerprint,
                 listing=_listing(before, after),
             )
         )

@@ -35,10 +35,11 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An idempotency key of one caller."""
+    """An idempotency key of one caller, with the fingerprint of the request it is used for."""
 
     caller: str
     key: str
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,6 @@ class Append:
     due_at: int | None
     ttl: int
     key: Key | None = None
-    fingerprint: str = ""
     listing: Listing | None = None
 
 
@@ -76,7 +76,11 @@ class EventStore(Protocol):
     async def load(
         self, match_id: str, since: int, key: Key | None = None
     ) -> tuple[list[Commit], Remembered | None]:
-        """The commits from version ``since`` on (inclusive), and what ``key`` has done."""
+        """The commits from version ``since`` on (inclusive), and what ``key`` has done.
+
+        The key is claimed for its fingerprint. If another request of the caller has claimed it, for
+        whichever match, that one's fingerprint comes back, with version 0.
+        """
         ...
 
     async def append(self, append: Append) -> bool:

@@ -8,6 +8,7 @@ one slot. A match id carries its shard: ``m<shard>-<random>``, shard one hex dig
     rm:{sN}:due                      zset     match -> when the house owes it something, ms
     rm:{sN}:bell                     stream   ids of matches appended to, wakes every reader
     rm:{sN}:public:<status or ALL>   zset     public match -> created at, ms
+    rm:key:<digest>                  string   the request that a caller has used a key for
     rm:guest:<hash of the token>     string   the guest
     rm:code:<join code>              string   the match
     rm:sweeper                       string   the lease of the one active sweeper
@@ -56,8 +57,15 @@ def log(match_id: str) -> str:
 
 
 def idempotency(match_id: str, caller: str, key: str) -> str:
-    digest = sha256(f"{caller}\n{key}".encode()).hexdigest()[:32]
-    return _key(shard(match_id), f"idem:{match_id}:{digest}")
+    return _key(shard(match_id), f"idem:{match_id}:{_digest(caller, key)}")
+
+
+def claim(caller: str, key: str) -> str:
+    return f"rm:key:{_digest(caller, key)}"
+
+
+def _digest(caller: str, key: str) -> str:
+    return sha256(f"{caller}\n{key}".encode()).hexdigest()[:32]
 
 
 def due(shard_: str) -> str:

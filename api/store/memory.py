@@ -14,7 +14,8 @@ class MemoryStore:
     """Logs, lists and due times in dictionaries; records as in Redis; nothing expires."""
 
     logs: dict[str, list[bytes]] = field(default_factory=dict)
-    keys: dict[tuple[str, Key], Remembered] = field(default_factory=dict)
+    keys: dict[tuple[str, str, str], Remembered] = field(default_factory=dict)
+    claims: dict[tuple[str, str], str] = field(default_factory=dict)
     due_times: dict[str, int] = field(default_factory=dict)
     lists: dict[str, tuple[int, Status]] = field(default_factory=dict)
     listeners: list[asyncio.Queue[str]] = field(default_factory=list)
@@ -25,7 +26,12 @@ class MemoryStore:
         records = self.logs.get(match_id, [])
         first = max(since, 1)
         commits = [decode_commit(first + i, r) for i, r in enumerate(records[first - 1 :])]
-        return commits, self.keys.get((match_id, key)) if key else None
+        if key is None:
+            return commits, None
+        claimed = self.claims.setdefault((key.caller, key.key), key.fingerprint)
+        if claimed != key.fingerprint:
+            return commits, Remembered(claimed, 0)
+        return commits, self.keys.get((match_id, key.caller, key.key))
 
     async def append(self, append: Append) -> bool:
         # No await below: one event loop makes this as atomic as the script.
@@ -33,9 +39,10 @@ class MemoryStore:
         if len(self.logs.get(match_id, [])) + 1 != commit.version:
             return False
         if append.key is not None:
-            if (match_id, append.key) in self.keys:
+            place = (match_id, append.key.caller, append.key.key)
+            if place in self.keys:
                 return False
-            self.keys[match_id, append.key] = Remembered(append.fingerprint, commit.version)
+            self.keys[place] = Remembered(append.key.fingerprint, commit.version)
         self.logs.setdefault(match_id, []).append(encode_commit(commit))
         if append.due_at is None:
             self.due_times.pop(match_id, None)

@@ -76,22 +76,25 @@ class RedisStore:
                 # In this order the key is never older than the log that was read.
                 pipe.xrange(log, first)
                 pipe.get(keys.idempotency(match_id, key.caller, key.key))
-                entries, remembered = await pipe.execute()
+                claim = keys.claim(key.caller, key.key)
+                pipe.set(claim, key.fingerprint, nx=True, get=True, ex=KEY_TTL)
+                entries, remembered, claimed = await pipe.execute()
+        if claimed is not None and claimed.decode() != key.fingerprint:
+            return _commits(entries), Remembered(claimed.decode(), 0)
         return _commits(entries), decode_remembered(remembered) if remembered else None
 
     async def append(self, append: Append) -> bool:
         match_id, commit, listing = append.match_id, append.commit, append.listing
         shard, log = keys.shard(match_id), keys.log(match_id)
-        remember = encode_remembered(Remembered(append.fingerprint, commit.version))
+        key = append.key
+        remember = encode_remembered(Remembered(key.fingerprint, commit.version)) if key else b""
         async with reaching():
             written = await self._commit(
                 keys=[
                     log,
                     keys.due(shard),
                     keys.bell(shard),
-                    keys.idempotency(match_id, append.key.caller, append.key.key)
-                    if append.key
-                    else log,
+                    keys.idempotency(match_id, key.caller, key.key) if key else log,
                     keys.public(shard, listing.before if listing else None),
                     keys.public(shard, listing.after if listing else None),
                     keys.public(shard, None),
@@ -102,7 +105,7 @@ class RedisStore:
                     encode_commit(commit),
                     append.ttl,
                     "" if append.due_at is None else append.due_at,
-                    remember if append.key else b"",
+                    remember,
                     KEY_TTL,
                     "" if listing is None else listing.created_at,
                 ],

@@ -271,6 +271,22 @@ async def test_a_key_for_another_request_is_refused(service):
     assert refused.value.code is ErrorCode.KEY_REUSED
 
 
+async def test_a_key_is_refused_on_another_match_and_at_another_version(service):
+    match_id, player = await playing(service)
+    other, _ = await playing(service)
+    first = await service.act(match_id, player, show_one, Meta("key-1", 6, ["show", 0, 1]))
+
+    for wrong, version in ((other, 6), (match_id, 7), (match_id, None)):
+        with pytest.raises(Refused) as refused:
+            await service.act(wrong, player, show_one, Meta("key-1", version, ["show", 0, 1]))
+        assert refused.value.code is ErrorCode.KEY_REUSED
+
+    look = await service.look(other, player)
+    assert look is not None
+    assert look.version == 6
+    assert await service.act(match_id, player, show_one, Meta("key-1", 6, ["show", 0, 1])) == first
+
+
 async def test_keys_of_different_callers_do_not_meet(service):
     match_id = await three(service)
 

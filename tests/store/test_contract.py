@@ -110,38 +110,63 @@ async def test_a_refused_append_writes_nothing_at_all(store):
     await store.append(append(match_id, 1, due_at=50))
     listing = Listing(7, None, Status.LOBBY)
 
-    refused = append(match_id, 5, due_at=60, key=Key("p", "k"), fingerprint="f", listing=listing)
+    refused = append(match_id, 5, due_at=60, key=Key("p", match_id, "f"), listing=listing)
     assert not await store.append(refused)
 
     assert (match_id, 50) in await store.due(10**13, 1000)
-    assert await store.load(match_id, 1, Key("p", "k")) == ([commit(1)], None)
+    assert await store.load(match_id, 1, Key("p", match_id, "f")) == (
+        [commit(1)],
+        None,
+    )
     assert match_id not in [m for _, m in await store.listed(None, None, 1000)]
 
 
 async def test_a_key_remembers_what_it_made(store):
-    match_id, key = new_match_id(), Key("p", "k")
+    match_id = new_match_id()
+    key = Key("p", match_id, "f")
 
-    assert await store.append(append(match_id, 1, key=key, fingerprint="f"))
+    assert await store.append(append(match_id, 1, key=key))
 
     assert (await store.load(match_id, 1, key))[1] == Remembered("f", 1)
 
 
 async def test_a_key_makes_only_one_commit(store):
-    match_id, key = new_match_id(), Key("p", "k")
-    await store.append(append(match_id, 1, key=key, fingerprint="f"))
+    match_id = new_match_id()
+    key = Key("p", match_id, "f")
+    await store.append(append(match_id, 1, key=key))
 
-    assert not await store.append(append(match_id, 2, key=key, fingerprint="f"))
+    assert not await store.append(append(match_id, 2, key=key))
 
     assert await store.load(match_id, 0) == ([commit(1)], None)
 
 
 async def test_keys_belong_to_their_caller_and_match(store):
     match_id, other = new_match_id(), new_match_id()
-    await store.append(append(match_id, 1, key=Key("p", "k"), fingerprint="f"))
+    await store.append(append(match_id, 1, key=Key("p", match_id, "f")))
 
-    assert await store.append(append(match_id, 2, key=Key("q", "k"), fingerprint="f"))
-    assert await store.append(append(other, 1, key=Key("p", "k"), fingerprint="f"))
-    assert (await store.load(match_id, 0, Key("r", "k")))[1] is None
+    assert await store.append(append(match_id, 2, key=Key("q", match_id, "f")))
+    assert await store.append(append(other, 1, key=Key("p", match_id, "f")))
+    assert (await store.load(match_id, 0, Key("r", match_id, "f")))[1] is None
+
+
+async def test_a_key_is_its_callers_first_request_for_it_whatever_the_match(store):
+    match_id, other = new_match_id(), new_match_id()
+    first, second = Key("p", match_id, "first"), Key("p", match_id, "second")
+
+    assert (await store.load(match_id, 0, first))[1] is None
+    assert (await store.load(match_id, 0, first))[1] is None
+    assert (await store.load(other, 0, second))[1] == Remembered("first", 0)
+    assert (await store.load(other, 0, Key("q", match_id, "second")))[1] is None
+
+
+async def test_of_twenty_requests_that_race_for_a_key_one_has_it(store):
+    ids = [new_match_id() for _ in range(20)]
+    loads = (store.load(m, 0, Key("p", ids[0], f"{n}")) for n, m in enumerate(ids))
+
+    found = [remembered for _, remembered in await asyncio.gather(*loads)]
+
+    assert found.count(None) == 1
+    assert {r.fingerprint for r in found if r} == {str(found.index(None))}
 
 
 async def test_of_twenty_writers_with_one_key_one_wins(store):
@@ -149,7 +174,7 @@ async def test_of_twenty_writers_with_one_key_one_wins(store):
     await store.append(append(match_id, 1))
 
     answers = await asyncio.gather(
-        *(store.append(append(match_id, 2, key=Key("p", "k"), fingerprint="f")) for _ in range(20))
+        *(store.append(append(match_id, 2, key=Key("p", match_id, "f"))) for _ in range(20))
     )
 
     assert sum(answers) == 1

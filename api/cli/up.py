@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import fcntl
 import os
+import select
 import shlex
 import signal
 import socket
@@ -25,6 +26,7 @@ READY_SECONDS: Final = 60
 STOP_SECONDS: Final = 10
 CRASHES: Final = 5  # of one process within CRASH_SECONDS, and all is given up
 CRASH_SECONDS: Final = 30
+_HAS_TERMINAL: Final = os.isatty(0)
 
 
 @dataclass
@@ -204,7 +206,7 @@ def _ringmaster() -> str:
 
 
 def _keep_running(children: list[Child]) -> int:
-    while True:
+    while not _terminal_closed():
         time.sleep(0.2)
         for child in children:
             if not child.died():
@@ -217,6 +219,19 @@ def _keep_running(children: list[Child]) -> int:
                 return 1
             child.stop(signal.SIGKILL)  # what it left behind
             child.start()
+    return 0
+
+
+def _terminal_closed() -> bool:
+    """Whether the terminal that this was started on is gone.
+
+    The kernel tells the session's leader alone; where that is `make`, it waits for us in silence.
+    """
+    if not _HAS_TERMINAL:
+        return False
+    poll = select.poll()
+    poll.register(0, 0)
+    return any(event & select.POLLHUP for _, event in poll.poll(0))
 
 
 def _stop_all(children: list[Child]) -> None:

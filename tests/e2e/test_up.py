@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -114,6 +115,25 @@ def test_make_up_stops_with_ctrl_c(tmp_path, mark):
     assert "Ringmaster is ready" in output[0]
     assert "http://127.0.0.1:18765/graphql" in output[1]
     assert "Traceback" not in errors
+    assert gone(mark)
+
+
+def test_closing_the_terminal_of_make_leaves_no_process_behind(tmp_path, mark):
+    env = {**OWN_MAKE, "RINGMASTER_TEST_MARK": mark.split("=")[1]}
+    pid, terminal = pty.fork()  # make is the leader of its session, as under `ssh -t` or `xterm -e`
+    if pid == 0:
+        os.chdir(ROOT)
+        os.execvpe(
+            "make", ["make", "up", "PORT=18767"], {**env, "RINGMASTER_DATA_DIR": str(tmp_path)}
+        )
+    said = b""
+    while b"Stop with" not in said:
+        said += os.read(terminal, 4096)
+    assert len(processes_of(mark)) >= 5
+
+    os.close(terminal)
+
+    os.waitpid(pid, 0)
     assert gone(mark)
 
 

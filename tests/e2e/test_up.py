@@ -120,12 +120,11 @@ def test_make_up_stops_with_ctrl_c(tmp_path, mark):
 
 def test_closing_the_terminal_of_make_leaves_no_process_behind(tmp_path, mark):
     env = {**OWN_MAKE, "RINGMASTER_TEST_MARK": mark.split("=")[1]}
+    env["RINGMASTER_DATA_DIR"] = str(tmp_path)
     pid, terminal = pty.fork()  # make is the leader of its session, as under `ssh -t` or `xterm -e`
     if pid == 0:
         os.chdir(ROOT)
-        os.execvpe(
-            "make", ["make", "up", "PORT=18767"], {**env, "RINGMASTER_DATA_DIR": str(tmp_path)}
-        )
+        os.execvpe("make", ["make", "up", "PORT=18767"], env)  # noqa: S606
     said = b""
     while b"Stop with" not in said:
         said += os.read(terminal, 4096)

@@ -27,7 +27,7 @@ from engine.due import BotToAct, ClockToExpire, due
 from engine.errors import Reason, RuleError
 from engine.evolve import fold
 from engine.state import Match, Status, Visibility
-from engine.views import redact, view
+from engine.views import history, redact, view
 from schema.codes import ErrorCode
 
 CODE_ALPHABET: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -275,8 +275,10 @@ class MatchService:
         what = due(match)
         if what is None or version not in (None, timeline.version):
             return None
-        seat = what.seat if isinstance(what, BotToAct | ClockToExpire) else None
-        return Owed(match_id, timeline.version, what, None if seat is None else view(match, seat))
+        if not isinstance(what, BotToAct | ClockToExpire):
+            return Owed(match_id, timeline.version, what)
+        seen, known = view(match, what.seat), history(timeline.round_events())
+        return Owed(match_id, timeline.version, what, seen, known)
 
     async def settle(self, owed: Owed, command: Action | ScoreRound | ExpireTurn) -> None:
         """Carry out what the house owed, unless the match has moved on: then nothing happens.

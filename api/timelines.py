@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from weakref import WeakValueDictionary
 
 from api.ports import Commit
+from engine.events import Event, HandsDealt
 from engine.evolve import fold
 from engine.state import Match
 
@@ -75,6 +76,15 @@ class Timeline:
         if not 0 < version <= self.version:
             raise ValueError("no such version")
         return fold(None, (e for commit in self.commits[:version] for e in commit.events))
+
+    def round_events(self) -> list[Event]:
+        """The events of the commits since the last deal, the one that dealt included."""
+        first = self.version
+        while first > 0:
+            first -= 1
+            if any(isinstance(event, HandsDealt) for event in self.commits[first].events):
+                break
+        return [event for commit in self.commits[first:] for event in commit.events]
 
     def _take(self, commit: Commit) -> None:
         self.match = fold(self.match, commit.events)

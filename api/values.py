@@ -5,7 +5,7 @@ from typing import Any
 
 from engine.due import Due
 from engine.state import Seat, Visibility
-from engine.views import PublicEvent, View
+from engine.views import History, PublicEvent, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,16 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """What the house owes a match as of a version; ``view`` is the seat's own, where one acts."""
+    """What the house owes a match as of a version.
+
+    ``view`` is the seat's own, where one acts; ``history`` is what everybody saw of this round.
+    """
 
     match_id: str
     version: int
     due: Due
-    view: View | None
+    view: View | None = None
+    history: History = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 A ``View`` has one place for cards in hand, the viewer's own; a redacted event has none.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -207,6 +208,22 @@ PublicEvent = (
     | e.MatchFinished
     | e.MatchAbandoned
 )
+
+
+History = tuple[PublicEvent, ...]
+
+
+def history(events: Iterable[e.Event]) -> History:
+    """What everybody has seen of the round in play: the redacted events since its deal.
+
+    ``events`` is a log, or any end of one that holds the deal.
+    """
+    since: list[e.Event] = []
+    for event in events:
+        if isinstance(event, e.HandsDealt):
+            since.clear()
+        since.append(event)
+    return tuple(told for event in since if (told := redact(event)) is not None)
 
 
 def redact(event: e.Event) -> PublicEvent | None:  # noqa: C901 - one case per event

@@ -62,14 +62,14 @@ def greedy_rounds() -> int:
     level = LEVELS["regular"]
     actions = 0
     for seed in range(4):
-        commits = play_out(4, seed, lambda m, s, c: level.choose(view(m, s), c.getrandbits(32)))
+        commits = play_out(4, seed, lambda m, s, c: level.action(view(m, s), (), c.getrandbits(32)))
         actions += len(commits)
     return actions
 
 
 def replay_of(seed: int) -> str:
     level = LEVELS["regular"]
-    commits = play_out(4, seed, lambda m, s, c: level.choose(view(m, s), c.getrandbits(32)))
+    commits = play_out(4, seed, lambda m, s, c: level.action(view(m, s), (), c.getrandbits(32)))
     return json.dumps(document(logged(commits)))
 
 

@@ -1,20 +1,15 @@
 """What the house does when it is owed; bots get their seat's view and nothing more."""
 
-import logging
 from hashlib import sha256
 
 from api.errors import Refused, Unreadable
 from api.service import MatchService
 from api.values import Owed
-from engine.actions import Action
-from engine.bots import LEVELS, quick_action
+from engine.bots import quick_action
 from engine.commands import ExpireTurn, ScoreRound
 from engine.due import BotToAct, ClockToExpire, RoundToScore
-from engine.legal import is_legal
-from engine.views import View
 from schema.codes import ErrorCode
-
-log = logging.getLogger("ringmaster.house")
+from workers.thinking import think
 
 
 async def play_bot(service: MatchService, match_id: str, version: int) -> None:
@@ -25,7 +20,8 @@ async def play_bot(service: MatchService, match_id: str, version: int) -> None:
     owed = await _owed(service, match_id, version)
     if owed is None or not isinstance(owed.due, BotToAct) or owed.view is None:
         return
-    await service.settle(owed, _decide(owed, owed.due.level, owed.view))
+    action = think(owed.due.level, owed.view, owed.history, _seed(owed))
+    await service.settle(owed, action)
 
 
 async def score_round(service: MatchService, match_id: str, version: int) -> None:
@@ -52,18 +48,6 @@ async def _owed(service: MatchService, match_id: str, version: int) -> Owed | No
         raise
     except Unreadable:
         return None  # told by the ledger
-
-
-def _decide(owed: Owed, level: str, view: View) -> Action:
-    fault = "IllegalAction"
-    try:
-        action = LEVELS[level].choose(view, _seed(owed))
-        if is_legal(view, action):
-            return action
-    except Exception as error:  # noqa: BLE001 - a broken level must not stop the match
-        fault = type(error).__name__  # its text could carry the hand
-    log.error("level %s failed in match %s: %s", level, owed.match_id, fault)
-    return quick_action(view)
 
 
 def _seed(owed: Owed) -> int:

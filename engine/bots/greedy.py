@@ -7,22 +7,24 @@ from engine.actions import Action, ChooseHand, Scout, ScoutAndShow, Show
 from engine.cards import Cards, flipped
 from engine.legal import may_choose, scout_and_shows, scout_ends, shows
 from engine.sets import SetAt, sets_in, tops_of
-from engine.views import OwnSeat, View
+from engine.views import History, OwnSeat, View
 
 WORTH_THE_CHIP = 3  # cards in a show that make a Scout & Show worth its chip
 ERRS = 0.4  # how often ``casual`` takes another sensible action
 
 
-def regular(view: View, seed: int) -> Action:  # noqa: ARG001 - every level has this shape
+def regular(view: View, history: History, budget: int, seed: int) -> Action:  # noqa: ARG001
     """The longest show, the weakest on ties; else a big Scout & Show; else the best scout.
 
+    The view alone decides.
+
     Raises:
-        ValueError: the seat has nothing to do. ``seed`` is not used.
+        ValueError: the seat has nothing to do.
     """
     return _ranked(view)[0]
 
 
-def casual(view: View, seed: int) -> Action:
+def casual(view: View, history: History, budget: int, seed: int) -> Action:  # noqa: ARG001
     """As ``regular``, but now and then one of the next best actions, by ``seed``.
 
     Raises:

@@ -7,20 +7,32 @@ from typing import Final
 from engine.actions import Action, ChooseHand, Scout, Show
 from engine.bots import greedy
 from engine.legal import may_choose, scout_ends, shows
-from engine.views import View
+from engine.views import History, View
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of play. ``choose`` returns a legal action for the view's own seat.
+    """A level of play.
 
-    ``budget_ms`` is the CPU time in milliseconds that a decision is meant to stay under.
+    ``choose(view, history, budget, seed)`` returns a legal action for the view's own seat: a pure
+    function of what the seat sees, of what everybody saw in this round, of the number of positions
+    that it may value at most, and of a seed. ``budget_ms`` is the CPU time in milliseconds that a
+    decision is meant to stay under.
     """
 
     name: str
     description: str
     budget_ms: int
-    choose: Callable[[View, int], Action]
+    choose: Callable[[View, History, int, int], Action]
+    budget: int = 400
+
+    def action(self, view: View, history: History, seed: int) -> Action:
+        """What this level does with its usual budget.
+
+        Raises:
+            ValueError: the seat has nothing to do.
+        """
+        return self.choose(view, history, self.budget, seed)
 
 
 LEVELS: Final = {

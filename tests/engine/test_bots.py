@@ -28,7 +28,7 @@ FLIPPED_BETTER = position("1/5 7/5 3/5 | 3/4 | 5/6", status=Status.CHOOSING, tur
 
 
 def choose(level, match, seat=0, seed=0):
-    return LEVELS[level].choose(view(match, seat), seed)
+    return LEVELS[level].action(view(match, seat), (), seed)
 
 
 @every_level
@@ -38,7 +38,7 @@ def choose(level, match, seat=0, seed=0):
 def test_every_level_plays_legally_wherever_play_leads(level, players, seed, others):
     for _, match in play_out(players, seed, others, rounds=1):
         for seat in actors(match):
-            action = level.choose(view(match, seat), seed)
+            action = level.action(view(match, seat), (), seed)
             assert action.seat == seat
             assert decide(match, action, 0)
 
@@ -49,7 +49,7 @@ def test_every_level_plays_legally_wherever_play_leads(level, players, seed, oth
 @given(seed=seeds)
 def test_matches_of_one_level_end(level, players, seed):
     def chooser(match, seat, chance):
-        return level.choose(view(match, seat), chance.getrandbits(32))
+        return level.action(view(match, seat), (), chance.getrandbits(32))
 
     assert play_out(players, seed, chooser)[-1][1].status is Status.FINISHED
 
@@ -62,10 +62,10 @@ def test_same_view_and_seed_same_action_whatever_is_hidden(level, players, seed)
     chance = Random(seed)
     for _, match in play_out(players, seed, rounds=2)[::3]:
         for seat in actors(match):
-            action = level.choose(view(match, seat), seed)
+            action = level.action(view(match, seat), (), seed)
             other = exchanged(match, seat, chance)
-            assert level.choose(view(match, seat), seed) == action
-            assert level.choose(view(other, seat), seed) == action
+            assert level.action(view(match, seat), (), seed) == action
+            assert level.action(view(other, seat), (), seed) == action
 
 
 @every_count
@@ -92,7 +92,7 @@ def test_out_of_turn_there_is_nothing_to_do(level, seat, table):
     seen = view(position("1/2 | 3/4 | 5/6", table=table, owner=2 if table else None), seat)
 
     with pytest.raises(ValueError, match="nothing to do"):
-        level.choose(seen, 0)
+        level.action(seen, (), 0)
     with pytest.raises(ValueError, match="nothing to do"):
         quick_action(seen)
 
@@ -102,7 +102,7 @@ def test_in_the_lobby_there_is_nothing_to_do(level):
     lobby = fold(None, decide(None, create(3), 0)[:1])
 
     with pytest.raises(ValueError, match="nothing to do"):
-        level.choose(view(lobby, 0), 0)
+        level.action(view(lobby, 0), (), 0)
 
 
 def test_levels_are_named_and_described():

@@ -99,19 +99,19 @@ async def test_a_task_of_a_match_that_is_gone_does_nothing(service):
     await house.score_round(service, "m0-aaaaaaaaaaaaaaaa", 1)
 
 
-def raises(view, _):
+def raises(view, *_):
     raise RuntimeError(f"with {view.you.hand} in its text")
 
 
-def illegal(view, _):
+def illegal(view, *_):
     return Show(view.you.seat, 99, 1)
 
 
-def of_another_seat(view, _):
+def of_another_seat(view, *_):
     return Show((view.you.seat + 1) % len(view.seats), 0, 1)
 
 
-def nonsense(_, __):
+def nonsense(*_):
     return None
 
 

@@ -83,8 +83,8 @@ PLAYTHROUGHS: Final = (
 
 
 def _of_level(name: str) -> Chooser:
-    return lambda match, seat, chance: LEVELS[name].choose(
-        view(match, seat), chance.getrandbits(32)
+    return lambda match, seat, chance: LEVELS[name].action(
+        view(match, seat), (), chance.getrandbits(32)
     )
 
 

@@ -47,9 +47,9 @@ def kind_of(tops: Sequence[int]) -> SetKind | None:
     return SetKind.CONSECUTIVE if step else SetKind.MATCHING
 
 
-def _rank(count: int, kind: SetKind, smallest: int) -> int:
-    # One integer that orders as (count, matching before consecutive, smallest top).
-    return count << _COUNT | (kind is SetKind.MATCHING) << 4 | smallest
+def rank(count: int, matching: int, smallest: int) -> int:
+    """One integer that orders as (count, 1 if matching else 0, smallest top)."""
+    return count << _COUNT | matching << 4 | smallest
 
 
 def strength(tops: Sequence[int]) -> int:
@@ -59,7 +59,7 @@ def strength(tops: Sequence[int]) -> int:
     True
     """
     kind = kind_of(tops)
-    return NO_STRENGTH if kind is None else _rank(len(tops), kind, min(tops))
+    return NO_STRENGTH if kind is None else rank(len(tops), kind is SetKind.MATCHING, min(tops))
 
 
 def tops_of(cards: Cards) -> list[int]:
@@ -79,28 +79,28 @@ def sets_in(tops: Sequence[int], beating: int = NO_STRENGTH) -> list[SetAt]:
         rise = rise + 1 if top == right - 1 else 1
         fall = fall + 1 if top == right + 1 else 1
         right = top
-        single = _rank(1, SetKind.SINGLE, top)
+        single = rank(1, 0, top)
         if single > beating:
             found.append(SetAt(first, 1, SetKind.SINGLE, single))
         for count in range(fewest, match + 1):
-            rank = _rank(count, SetKind.MATCHING, top)
-            if rank > beating:
-                found.append(SetAt(first, count, SetKind.MATCHING, rank))
+            worth = rank(count, 1, top)
+            if worth > beating:
+                found.append(SetAt(first, count, SetKind.MATCHING, worth))
         for count in range(fewest, rise + 1):
-            rank = _rank(count, SetKind.CONSECUTIVE, top)
-            if rank > beating:
-                found.append(SetAt(first, count, SetKind.CONSECUTIVE, rank))
+            worth = rank(count, 0, top)
+            if worth > beating:
+                found.append(SetAt(first, count, SetKind.CONSECUTIVE, worth))
         for count in range(fewest, fall + 1):
-            rank = _rank(count, SetKind.CONSECUTIVE, top - count + 1)
-            if rank > beating:
-                found.append(SetAt(first, count, SetKind.CONSECUTIVE, rank))
+            worth = rank(count, 0, top - count + 1)
+            if worth > beating:
+                found.append(SetAt(first, count, SetKind.CONSECUTIVE, worth))
     return found
 
 
 def sets_with(tops: Sequence[int], at: int, beating: int = NO_STRENGTH) -> list[SetAt]:
     """Those of ``sets_in`` that hold the card at position ``at``, in no particular order."""
     found: list[SetAt] = []
-    single = _rank(1, SetKind.SINGLE, tops[at])
+    single = rank(1, 0, tops[at])
     if single > beating:
         found.append(SetAt(at, 1, SetKind.SINGLE, single))
     for step in (0, 1, -1):
@@ -113,7 +113,7 @@ def sets_with(tops: Sequence[int], at: int, beating: int = NO_STRENGTH) -> list[
         for first in range(left, at + 1):
             for last in range(max(at, first + 1), right + 1):
                 size = last - first + 1
-                rank = _rank(size, kind, min(tops[first], tops[last]))
-                if rank > beating:
-                    found.append(SetAt(first, size, kind, rank))
+                worth = rank(size, not step, min(tops[first], tops[last]))
+                if worth > beating:
+                    found.append(SetAt(first, size, kind, worth))
     return found

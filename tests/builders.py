@@ -1,6 +1,6 @@
 """Positions and whole matches in one line, for tests of the rules."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from random import Random
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from engine.actions import Action
+from engine.bots.sight import known
 from engine.cards import Card, deck
 from engine.chain import hashes
 from engine.commands import Command, CreateMatch, ScoreRound
@@ -22,7 +23,7 @@ from engine.legal import legal_actions
 from engine.notation import match_at, parse_cards
 from engine.rules import CURRENT
 from engine.state import Match, Round, Seat, SeatKind, Status, Visibility
-from engine.views import view
+from engine.views import History, view
 
 SECRET = "5eed" * 16
 
@@ -165,22 +166,31 @@ def identity(card: Card) -> frozenset[int]:
     return frozenset(card)
 
 
-def exchanged(match: Match, viewer: int | None, chance: Random) -> Match:
-    """The match with all that a viewer may not know exchanged for something else."""
+def exchanged(
+    match: Match, viewer: int | None, chance: Random, seen: History | None = None
+) -> Match:
+    """The match with all that a viewer may not know exchanged for something else.
+
+    With ``seen``, what everybody saw of the round, all of that stays true: who scouted a card holds
+    it until it is shown, and no card that lay on the table turns up in another hand.
+    """
     r = match.round
     assert r is not None
     others = [seat for seat in range(match.players) if seat != viewer]
-    hidden = [card for seat in others for card in r.hands[seat]]
+    knowledge = known(seen or (), match.players)
+    kept = {seat: [c for c in r.hands[seat] if _in(c, knowledge.held[seat])] for seat in others}
+    hidden = [card for seat in others for card in r.hands[seat] if card not in kept[seat]]
     if match.players == 2:  # the other half of the deck is as unknown as the other hand
         own = r.hands[viewer] if viewer is not None else ()
-        seen = {identity(card) for card in (*r.table, *own)}
-        hidden = [card for card in deck(2) if identity(card) not in seen]
+        met = {identity(card) for card in (*r.table, *own, *knowledge.seen)}
+        hidden = [card for card in deck(2) if identity(card) not in met]
     chance.shuffle(hidden)
-    hidden = [chance.choice([card, card.turned()]) for card in hidden]
     hands, seats = list(r.hands), list(match.seats)
     for seat in others:
-        size = len(hands[seat])
-        hands[seat], hidden = tuple(hidden[:size]), hidden[size:]
+        size = len(hands[seat]) - len(kept[seat])
+        hand, hidden = [*kept[seat], *hidden[:size]], hidden[size:]
+        chance.shuffle(hand)
+        hands[seat] = tuple(chance.choice([card, card.turned()]) for card in hand)
         seats[seat] = replace(seats[seat], entropy=str(chance.random()), player_id="else")
     return replace(
         match,
@@ -190,3 +200,7 @@ def exchanged(match: Match, viewer: int | None, chance: Random) -> Match:
         seats=tuple(seats),
         round=replace(r, hands=tuple(hands)),
     )
+
+
+def _in(card: Card, held: Collection[Card]) -> bool:
+    return card in held or card.turned() in held

@@ -21,7 +21,7 @@ def regular(view: View, history: History, budget: int, seed: int) -> Action:  # 
     Raises:
         ValueError: the seat has nothing to do.
     """
-    return _ranked(view)[0]
+    return ranked(view)[0]
 
 
 def casual(view: View, history: History, budget: int, seed: int) -> Action:  # noqa: ARG001
@@ -30,11 +30,11 @@ def casual(view: View, history: History, budget: int, seed: int) -> Action:  # n
     Raises:
         ValueError: the seat has nothing to do.
     """
-    ranked = _ranked(view)
+    sensible = ranked(view)
     chance = Random(seed)
-    if len(ranked) > 1 and chance.random() < ERRS:
-        return chance.choice(ranked[1:4])
-    return ranked[0]
+    if len(sensible) > 1 and chance.random() < ERRS:
+        return chance.choice(sensible[1:4])
+    return sensible[0]
 
 
 def structure(tops: Sequence[int]) -> int:
@@ -42,7 +42,12 @@ def structure(tops: Sequence[int]) -> int:
     return sum(found.size * found.size for found in sets_in(tops) if found.size > 1)
 
 
-def _ranked(view: View) -> list[Action]:
+def ranked(view: View) -> list[Action]:
+    """The sensible actions, best first.
+
+    Raises:
+        ValueError: the seat has nothing to do.
+    """
     you = view.you
     if you is None:
         raise ValueError("a spectator has nothing to do")

@@ -5,9 +5,29 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.actions import Action, ChooseHand, Scout, Show
-from engine.bots import greedy
+from engine.bots import greedy, heuristic
+from engine.bots.sight import sight
+from engine.bots.weighing import Weighed, weigh
 from engine.legal import may_choose, scout_ends, shows
 from engine.views import History, View
+
+Weighing = Callable[[View, History, int], list[Weighed]]
+
+
+def by_heuristic(view: View, history: History, budget: int) -> list[Weighed]:
+    """At most ``budget`` moves worth weighing, by what a careful player counts up, best first.
+
+    Raises:
+        ValueError: the seat has nothing to do.
+    """
+    return weigh(sight(view, history), budget, heuristic.worth, by_win=False)
+
+
+def by_rule_of_thumb(view: View, history: History, budget: int) -> list[Weighed]:
+    """As ``by_heuristic``, those first that the first two levels would play."""
+    weighed = {w.action: w for w in by_heuristic(view, history, budget)}
+    first = [weighed[action] for action in greedy.ranked(view) if action in weighed]
+    return [*first, *(w for w in weighed.values() if w not in first)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +37,7 @@ class Level:
     ``choose(view, history, budget, seed)`` returns a legal action for the view's own seat: a pure
     function of what the seat sees, of what everybody saw in this round, of the number of positions
     that it may value at most, and of a seed. ``budget_ms`` is the CPU time in milliseconds that a
-    decision is meant to stay under.
+    decision is meant to stay under. ``weighing`` tells what actions are worth at this level.
     """
 
     name: str
@@ -25,6 +45,7 @@ class Level:
     budget_ms: int
     choose: Callable[[View, History, int, int], Action]
     budget: int = 400
+    weighing: Weighing = by_rule_of_thumb
 
     def action(self, view: View, history: History, seed: int) -> Action:
         """What this level does with its usual budget.
@@ -35,6 +56,13 @@ class Level:
         return self.choose(view, history, self.budget, seed)
 
 
+def _weighing(name: str, description: str, budget_ms: int, weighing: Weighing) -> Level:
+    def best(view: View, history: History, budget: int, seed: int) -> Action:  # noqa: ARG001
+        return weighing(view, history, budget)[0].action
+
+    return Level(name, description, budget_ms, best, weighing=weighing)
+
+
 LEVELS: Final = {
     level.name: level
     for level in (
@@ -42,6 +70,12 @@ LEVELS: Final = {
             "casual", "Plays sensibly and misses a better action now and then.", 25, greedy.casual
         ),
         Level("regular", "Shows its longest set, scouts what links best.", 25, greedy.regular),
+        _weighing(
+            "skilled",
+            "Counts up what an action leaves it with, and heeds what others took in the open.",
+            25,
+            by_heuristic,
+        ),
     )
 }
 

@@ -13,14 +13,15 @@ from engine.bots import LEVELS, quick_action
 from engine.bots.greedy import structure
 from engine.cards import PLAYER_COUNTS
 from engine.decide import decide
+from engine.events import Event
 from engine.evolve import fold
 from engine.state import Status
-from engine.views import view
+from engine.views import history, view
 from tests.builders import actors, any_legal, create, exchanged, mostly_shows, play_out, position
 
 every_level = pytest.mark.parametrize("level", LEVELS.values(), ids=LEVELS)
 every_count = pytest.mark.parametrize("players", PLAYER_COUNTS)
-costly = settings(max_examples=max(2, settings().max_examples // 8))
+costly = settings(max_examples=max(2, settings().max_examples // 16))
 seeds = st.integers(0, 2**32 - 1)
 
 CHOOSING = position("1/2 1/3 1/4 | 3/4 | 5/6", status=Status.CHOOSING, turn=None)
@@ -36,9 +37,11 @@ def choose(level, match, seat=0, seed=0):
 @costly
 @given(seed=seeds, others=st.sampled_from([any_legal, mostly_shows]))
 def test_every_level_plays_legally_wherever_play_leads(level, players, seed, others):
-    for _, match in play_out(players, seed, others, rounds=1):
+    log: list[Event] = []
+    for events, match in play_out(players, seed, others, rounds=1):
+        log += events
         for seat in actors(match):
-            action = level.action(view(match, seat), (), seed)
+            action = level.action(view(match, seat), history(log), seed)
             assert action.seat == seat
             assert decide(match, action, 0)
 
@@ -58,14 +61,19 @@ def test_matches_of_one_level_end(level, players, seed):
 @every_count
 @costly
 @given(seed=seeds)
-def test_same_view_and_seed_same_action_whatever_is_hidden(level, players, seed):
+def test_same_view_history_and_seed_same_action_whatever_is_hidden(level, players, seed):
     chance = Random(seed)
-    for _, match in play_out(players, seed, rounds=2)[::3]:
+    log: list[Event] = []
+    for n, (events, match) in enumerate(play_out(players, seed, rounds=2)):
+        log += events
+        if n % 3:
+            continue
+        seen = history(log)
         for seat in actors(match):
-            action = level.action(view(match, seat), (), seed)
-            other = exchanged(match, seat, chance)
-            assert level.action(view(match, seat), (), seed) == action
-            assert level.action(view(other, seat), (), seed) == action
+            action = level.action(view(match, seat), seen, seed)
+            other = exchanged(match, seat, chance, seen)
+            assert level.action(view(match, seat), seen, seed) == action
+            assert level.action(view(other, seat), seen, seed) == action
 
 
 @every_count

@@ -72,6 +72,15 @@ class Settings(BaseSettings):
             ),
         ),
     ] = 2000
+    levels: Annotated[
+        str,
+        Field(
+            pattern=r"^$|^[A-Za-z_][\w.]*(,[A-Za-z_][\w.]*)*$",
+            description=(
+                "Modules with levels of your own for bots, separated by commas (docs/bot-guide.md)."
+            ),
+        ),
+    ] = ""
     stream_seconds: Annotated[
         int,
         Field(ge=5, description="Seconds after which a subscription ends politely, to be resumed."),

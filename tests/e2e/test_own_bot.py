@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.cli.proxy import Proxy
 from tests.client import Client
-from tests.conftest import start_stack
+from tests.conftest import Stack
 from tests.e2e.test_up import pid_of
 
 ROOT = Path(__file__).parents[2]
@@ -103,25 +103,25 @@ async def test_an_illegal_move_ends_the_program_and_says_why(stack, tmp_path):
     assert "Traceback" not in errors.decode()
 
 
-async def test_it_survives_cut_connections_lost_answers_and_a_server_that_dies(tmp_path):
-    mark = f"RINGMASTER_TEST_MARK={tmp_path}"
-    stack = await asyncio.to_thread(start_stack, tmp_path, RINGMASTER_TEST_MARK=str(tmp_path))
-    try:
-        async with Proxy(stack.url, cut_after=8) as proxy:
-            bot = await run_bot(proxy.url)
-            await until(lambda: proxy.cuts >= 3)
-            proxy.answers_to_lose = 3
-            await until(lambda: proxy.answers_to_lose == 0)
-            proxy.cut_after = None
-            victim = pid_of(mark, "api.cli.main api")
-            os.kill(victim, signal.SIGKILL)
+async def test_it_survives_cut_connections_lost_answers_and_a_server_that_dies(stack):
+    async with Proxy(stack.url, cut_after=8) as proxy:
+        bot = await run_bot(proxy.url, "--bots", "2")
+        await until(lambda: proxy.cuts >= 3)
+        proxy.answers_to_lose = 3
+        await until(lambda: proxy.answers_to_lose == 0)
+        proxy.cut_after = None
+        victim = pid_of_api(stack)
+        assert bot.process.returncode is None  # in play
+        os.kill(victim, signal.SIGKILL)
 
-            assert "won" in await bot.end()
+        assert "won" in await bot.end()
 
-        assert pid_of(mark, "api.cli.main api") != victim
-        check_moves(await story(stack.url, bot))
-    finally:
-        await asyncio.to_thread(stack.stop)
+    assert pid_of_api(stack) != victim
+    check_moves(await story(stack.url, bot))
+
+
+def pid_of_api(stack: Stack) -> int:
+    return pid_of(f"FOLDER={stack.folder}", "api.cli.main api")
 
 
 async def until(happened: Callable[[], bool]) -> None:

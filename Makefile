@@ -33,6 +33,7 @@ lint: $(READY) ## Check style, types and who imports whom
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/mypy examples
 	@$(BIN)/lint-imports
 
 format: $(READY) ## Format the code

@@ -7,6 +7,7 @@ from redis.asyncio import Redis
 from api.broker import celery_app
 from api.guests import Guests
 from api.jobs import CeleryJobs
+from api.levels import adopt_levels
 from api.service import MatchService
 from api.settings import Settings
 from api.store.redis import RedisDirectory, RedisStore, connect
@@ -31,7 +32,12 @@ class Parts:
 
 
 def build(settings: Settings) -> Parts:
-    """Connect everything, lazily: nothing is reached before the first use."""
+    """Connect everything, lazily: nothing is reached before the first use.
+
+    Raises:
+        SystemExit: the levels that the settings name cannot be had.
+    """
+    adopt_levels(settings.levels)
     redis = connect(settings.redis_url)
     store, directory = RedisStore(redis), RedisDirectory(redis)
     jobs = CeleryJobs(celery_app(settings.broker))

@@ -27,19 +27,20 @@ class CeleryJobs:
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="hints")
         self._waiting = 0
 
-    def hint(self, match_id: str, version: int, due: Due) -> None:
+    def hint(self, match_id: str, version: int, due: Due, *, quick: bool = False) -> None:
+        """``quick``: a bot's level is not to be asked, as it has not answered."""
         if self._waiting >= _BACKLOG:
             return
         self._waiting += 1
-        self._threads.submit(self._send, _TASKS[type(due)], match_id, version)
+        # An argument only where it is needed: workers of the release before do not know it.
+        asked = (True,) if quick and isinstance(due, BotToAct) else ()
+        self._threads.submit(self._send, _TASKS[type(due)], match_id, version, *asked)
 
-    def _send(self, task: str, match_id: str, version: int) -> None:
+    def _send(self, task: str, *args: str | int) -> None:
         try:
-            self._app.send_task(
-                task, args=(match_id, version), queue=broker.ROUTES[task], retry=False
-            )
+            self._app.send_task(task, args=args, queue=broker.ROUTES[task], retry=False)
         except Exception as error:  # noqa: BLE001 - a lost hint is found again by the sweeper
-            log.warning("hint lost: %s", type(error).__name__, extra={"match": match_id})
+            log.warning("hint lost: %s", type(error).__name__, extra={"match": args[0]})
         finally:
             self._waiting -= 1
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from api.values import Fault
 from engine.due import Due
 from engine.events import Event
 from engine.state import Status
@@ -123,7 +124,7 @@ class Guest:
 
 
 class Directory(Protocol):
-    """Who is who and which code opens which match.
+    """Who is who, which code opens which match, and how often a level of play has failed.
 
     Every method raises ``Unavailable`` when the store cannot be reached.
     """
@@ -142,6 +143,14 @@ class Directory(Protocol):
 
     async def find_code(self, code: str) -> str | None:
         """The match that a join code leads to, None if it leads nowhere."""
+        ...
+
+    async def count_fault(self, level: str, fault: Fault) -> None:
+        """Count one more fault of a level."""
+        ...
+
+    async def faults(self, level: str) -> dict[Fault, int]:
+        """How often a level has failed, by kind; kinds that never happened are left out."""
         ...
 
 

@@ -11,7 +11,7 @@ from api.ledger import Ledger, now_ms
 from api.ports import Commit, Directory, EventStore, Jobs
 from api.store.keys import new_match_id
 from api.timelines import Timeline
-from api.values import Answer, Limits, Meta, Moment, NewMatch, Owed
+from api.values import Answer, Fault, Limits, Meta, Moment, NewMatch, Owed
 from engine import replay
 from engine.actions import Action
 from engine.commands import (
@@ -294,6 +294,21 @@ class MatchService:
         except Refused as refused:
             if refused.code is not ErrorCode.STALE_VERSION:
                 raise
+
+    async def count_fault(self, level: str, fault: Fault) -> None:
+        """Count a fault of a level; if Redis cannot be reached it is lost, and nothing else is."""
+        try:
+            await self._directory.count_fault(level, fault)
+        except Unavailable as error:
+            log.warning("fault of level %s not counted: %s", level, error)
+
+    async def faults(self, level: str) -> int:
+        """How often a quick action was played in place of a level's own.
+
+        Raises:
+            Unavailable: Redis cannot be reached.
+        """
+        return sum((await self._directory.faults(level)).values())
 
     async def _seen(self, match_id: str, caller: str | None) -> Timeline | None:
         timeline = await self._ledger.current(match_id)

@@ -62,6 +62,25 @@ class Settings(BaseSettings):
             description="Milliseconds after which the sweeper sends work that was not done.",
         ),
     ] = 2000
+    bot_limit_ms: Annotated[
+        int,
+        Field(
+            ge=100,
+            description=(
+                "Milliseconds after which a bot's decision is given up and a quick move played; "
+                "after three times as long its process is ended."
+            ),
+        ),
+    ] = 2000
+    levels: Annotated[
+        str,
+        Field(
+            pattern=r"^$|^[A-Za-z_][\w.]*(,[A-Za-z_][\w.]*)*$",
+            description=(
+                "Modules with levels of your own for bots, separated by commas (docs/bot-guide.md)."
+            ),
+        ),
+    ] = ""
     stream_seconds: Annotated[
         int,
         Field(ge=5, description="Seconds after which a subscription ends politely, to be resumed."),

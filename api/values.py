@@ -1,6 +1,7 @@
 """What goes into the service and what comes out of it."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from engine.due import Due
@@ -55,6 +56,14 @@ class Owed:
     due: Due
     view: View | None = None
     history: History = ()
+
+
+class Fault(StrEnum):
+    """How a level of play failed, so that a quick action was played in its place."""
+
+    RAISED = "RAISED"
+    TIMEOUT = "TIMEOUT"
+    ILLEGAL = "ILLEGAL"
 
 
 @dataclass(frozen=True, slots=True)

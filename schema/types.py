@@ -1,6 +1,6 @@
 """A match as clients see it; every type is built from an engine view, so nothing hidden is near."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
 import strawberry
@@ -306,6 +306,16 @@ class BotLevel:
     name: str
     description: str
     budget_ms: int = field(description="CPU milliseconds that a decision is meant to stay under.")
+    count: Private[Callable[[str], Awaitable[int]]]
+
+    @field(
+        description=(
+            "How often a quick move was played in its place: it failed, took too long, or chose "
+            "what is not legal."
+        )
+    )
+    async def faults(self) -> int:
+        return await self.count(self.name)
 
 
 @strawberry.type(description="Where a page of a connection begins and ends.")

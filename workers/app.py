@@ -1,8 +1,11 @@
 """The Celery application of the workers: ``celery --app workers.app worker``."""
 
 from api.broker import celery_app
+from api.levels import adopt_levels
 from api.settings import read_settings
 
-app = celery_app(read_settings().broker)
+settings = read_settings()
+adopt_levels(settings.levels)  # once, before the processes of this worker begin
+app = celery_app(settings.broker)
 
 from workers import tasks, watchdog  # noqa: E402, F401 - they register themselves

@@ -9,19 +9,30 @@ from engine.bots import quick_action
 from engine.commands import ExpireTurn, ScoreRound
 from engine.due import BotToAct, ClockToExpire, RoundToScore
 from schema.codes import ErrorCode
-from workers.thinking import think
+from workers.thinking import LIMIT_SECONDS, think
 
 
-async def play_bot(service: MatchService, match_id: str, version: int) -> None:
+async def play_bot(
+    service: MatchService,
+    match_id: str,
+    version: int,
+    *,
+    quick: bool = False,
+    limit: float = LIMIT_SECONDS,
+) -> None:
     """Play a bot's turn, if the match is still at ``version`` and waits for one.
 
-    A level that fails or answers with an illegal action is logged, and a quick action is played.
+    In place of a level that fails, that has not answered within ``limit`` seconds or that is not to
+    be asked (``quick``) a quick action is played; the fault is logged and counted.
     """
     owed = await _owed(service, match_id, version)
     if owed is None or not isinstance(owed.due, BotToAct) or owed.view is None:
         return
-    action = think(owed.due.level, owed.view, owed.history, _seed(owed))
-    await service.settle(owed, action)
+    level = owed.due.level
+    thought = think(level, owed.view, owed.history, _seed(owed), quick=quick, limit=limit)
+    await service.settle(owed, thought.action)
+    if thought.fault is not None:
+        await service.count_fault(level, thought.fault)
 
 
 async def score_round(service: MatchService, match_id: str, version: int) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import secrets
 import signal
+from collections import OrderedDict
 from typing import Final
 
 from api.bootstrap import Parts, build
@@ -19,6 +20,8 @@ PAUSE_SECONDS: Final = 0.25
 BATCH: Final = 200
 # What was sent again is looked at again after this long, as a multiple of the grace.
 PATIENCE: Final = 3
+QUICK: Final = 2  # from this sending of the same version on, a bot's level is no longer asked
+KEPT: Final = 10_000  # matches whose sendings are remembered
 
 log = logging.getLogger("ringmaster.sweeper")
 
@@ -29,6 +32,7 @@ class Sweeper:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._name = secrets.token_hex(8)
+        self._sendings: OrderedDict[str, tuple[int, int]] = OrderedDict()
 
     async def run(self) -> None:
         """Sweep until cancelled; a Redis that cannot be reached is waited for."""
@@ -59,8 +63,18 @@ class Sweeper:
         patience = PATIENCE * self._parts.settings.bot_grace_ms
         if not await store.postpone(match_id, seen, now_ms() + patience) or owed is None:
             return False
-        self._parts.jobs.hint(match_id, owed.version, owed.due)
+        quick = self._sent(match_id, owed.version) >= QUICK
+        self._parts.jobs.hint(match_id, owed.version, owed.due, quick=quick)
         return True
+
+    def _sent(self, match_id: str, version: int) -> int:
+        """How often this version of the match has now been sent."""
+        before, times = self._sendings.pop(match_id, (version, 0))
+        times = times + 1 if before == version else 1
+        self._sendings[match_id] = version, times
+        if len(self._sendings) > KEPT:
+            self._sendings.popitem(last=False)
+        return times
 
     async def _holds_lease(self) -> bool:
         return await self._parts.store.lease(SWEEPER_LEASE, self._name, LEASE_MS)

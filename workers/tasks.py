@@ -1,17 +1,29 @@
 """The tasks. Each may be late, lost or run twice: a version that has passed does nothing."""
 
+import math
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from api import broker
+from api.service import MatchService
+from api.settings import read_settings
 from workers import house
 from workers.app import app
 from workers.runtime import runtime
 
+LIMIT_SECONDS = read_settings().bot_limit_ms / 1000
+# For a level that swallows the interruption, or that never comes back to Python to meet it.
+HARD_LIMIT_SECONDS = math.ceil(3 * LIMIT_SECONDS)
 
-@app.task(name=broker.BOT)
-def bot(match_id: str, version: int) -> None:
-    """Play the turn of a bot's seat."""
-    _settle(house.play_bot, match_id, version)
+
+@app.task(name=broker.BOT, time_limit=HARD_LIMIT_SECONDS)
+def bot(match_id: str, version: int, quick: bool = False) -> None:
+    """Play the turn of a bot's seat; ``quick``: without asking its level."""
+
+    async def work(service: MatchService, match_id: str, version: int) -> None:
+        await house.play_bot(service, match_id, version, quick=quick, limit=LIMIT_SECONDS)
+
+    _settle(work, match_id, version)
 
 
 @app.task(name=broker.SCORE)
@@ -26,5 +38,7 @@ def clock(match_id: str, version: int) -> None:
     _settle(house.expire_turn, match_id, version)
 
 
-def _settle(work: Any, match_id: str, version: int) -> None:
+def _settle(
+    work: Callable[[MatchService, str, int], Coroutine[Any, Any, None]], match_id: str, version: int
+) -> None:
     runtime.run(work(runtime.parts.service, match_id, version))

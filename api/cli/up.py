@@ -82,6 +82,7 @@ def up(settings: Settings, *, redis_configured: bool) -> int:
     """Run everything until Ctrl-C or SIGTERM; the exit code."""
     began = time.monotonic()
     _expect_free(settings)
+    _expect_levels(settings)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _raise_stop)
     children: list[Child] = []
@@ -141,6 +142,14 @@ def _expect_free(settings: Settings) -> None:
                 f"ringmaster: port {settings.port} on {settings.host} cannot be used "
                 f"({error.strerror}); choose another: make up PORT=8123"
             ) from None
+
+
+def _expect_levels(settings: Settings) -> None:
+    """End with one line if levels from outside cannot be had, before every process says so."""
+    # Not in this process: what they import may start threads, and this one forks.
+    check = [sys.executable, "-m", "api.levels", settings.levels]
+    if settings.levels and subprocess.run(check, check=False).returncode:  # noqa: S603 - our own
+        raise SystemExit(1)
 
 
 def _lock(data_dir: Path) -> IO[str]:

@@ -70,9 +70,15 @@ class Query:
         return None if document is None else json.dumps(document, separators=(",", ":"))
 
     @field(description="The levels that bots can be asked for, gentlest first.")
-    def bot_levels(self) -> list[BotLevel]:
+    def bot_levels(self, info: ContextInfo) -> list[BotLevel]:
+        count = info.context.service.faults
         return [
-            BotLevel(name=level.name, description=level.description, budget_ms=level.budget_ms)
+            BotLevel(
+                name=level.name,
+                description=level.description,
+                budget_ms=level.budget_ms,
+                count=count,
+            )
             for level in LEVELS.values()
         ]
 

@@ -11,6 +11,7 @@ one slot. A match id carries its shard: ``m<shard>-<random>``, shard one hex dig
     rm:key:<digest>                  string   the request that a caller has used a key for
     rm:guest:<hash of the token>     string   the guest
     rm:code:<join code>              string   the match
+    rm:faults:<level>                hash     kind of fault -> how often a level failed so
     rm:sweeper                       string   the lease of the one active sweeper
 """
 
@@ -86,3 +87,7 @@ def guest(token_hash: str) -> str:
 
 def code(join_code: str) -> str:
     return f"rm:code:{join_code}"
+
+
+def faults(level: str) -> str:
+    return f"rm:faults:{level}"

@@ -1,11 +1,13 @@
 """The store in memory: the Redis log's twin, for tests and for trying things out."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from api.ports import Append, Commit, Guest, Key, Remembered
 from api.store.records import decode_commit, encode_commit
+from api.values import Fault
 from engine.state import Status
 
 
@@ -94,10 +96,11 @@ class MemoryStore:
 
 @dataclass
 class MemoryDirectory:
-    """Guests and join codes in dictionaries; nothing expires."""
+    """Guests, join codes and faults in dictionaries; nothing expires."""
 
     guests: dict[str, Guest] = field(default_factory=dict)
     codes: dict[str, str] = field(default_factory=dict)
+    fault_counts: dict[str, Counter[Fault]] = field(default_factory=dict)
 
     async def save_guest(self, token_hash: str, guest: Guest, ttl: int) -> None:  # noqa: ARG002
         self.guests[token_hash] = guest
@@ -110,3 +113,9 @@ class MemoryDirectory:
 
     async def find_code(self, code: str) -> str | None:
         return self.codes.get(code)
+
+    async def count_fault(self, level: str, fault: Fault) -> None:
+        self.fault_counts.setdefault(level, Counter())[fault] += 1
+
+    async def faults(self, level: str) -> dict[Fault, int]:
+        return dict(self.fault_counts.get(level, ()))

@@ -22,6 +22,7 @@ from api.store.records import (
     encode_guest,
     encode_remembered,
 )
+from api.values import Fault
 from engine.state import Status
 
 KEY_TTL = 24 * 3600  # the contract: idempotency keys live at least 24 h
@@ -200,7 +201,7 @@ class RedisStore:
 
 
 class RedisDirectory:
-    """Guests and join codes (``Directory``)."""
+    """Guests, join codes and the levels' faults (``Directory``)."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -226,6 +227,15 @@ class RedisDirectory:
         async with reaching():
             match_id: Any = await self._redis.get(keys.code(code))
         return match_id.decode() if match_id else None
+
+    async def count_fault(self, level: str, fault: Fault) -> None:
+        async with reaching():
+            await self._redis.hincrby(keys.faults(level), fault, 1)
+
+    async def faults(self, level: str) -> dict[Fault, int]:
+        async with reaching():
+            counts: Any = await self._redis.hgetall(keys.faults(level))
+        return {kind: int(counts[kind.encode()]) for kind in Fault if kind.encode() in counts}
 
 
 def _commits(entries: Any) -> list[Commit]:

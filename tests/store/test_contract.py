@@ -9,6 +9,7 @@ from api.ports import Append, Commit, Directory, EventStore, Guest, Key, Listing
 from api.store.keys import new_match_id
 from api.store.memory import MemoryDirectory, MemoryStore
 from api.store.redis import RedisDirectory, RedisStore, connect
+from api.values import Fault
 from engine.events import HandChosen, MatchAbandoned
 from engine.state import Status
 from tests.conftest import servers, start_redis
@@ -300,3 +301,13 @@ async def test_a_join_code_leads_to_one_match(directory):
     assert not await directory.reserve_code(f"C{first}", second, 60)
     assert await directory.find_code(f"C{first}") == first
     assert await directory.find_code("NOWHERE") is None
+
+
+async def test_faults_are_counted_by_level_and_kind(directory):
+    await asyncio.gather(*(directory.count_fault("hasty", Fault.TIMEOUT) for _ in range(20)))
+    await directory.count_fault("hasty", Fault.RAISED)
+    await directory.count_fault("other", Fault.ILLEGAL)
+
+    assert await directory.faults("hasty") == {Fault.TIMEOUT: 20, Fault.RAISED: 1}
+    assert await directory.faults("other") == {Fault.ILLEGAL: 1}
+    assert await directory.faults("flawless") == {}

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from api.errors import Unavailable
 from api.service import MatchService
 from api.store.memory import MemoryDirectory, MemoryStore
-from api.values import NewMatch
+from api.values import Fault, NewMatch
 from engine.actions import Show
 from engine.bots import LEVELS, Level
 from engine.due import Due, RoundToScore
@@ -115,6 +116,23 @@ def nonsense(*_):
     return None
 
 
+async def test_a_fault_that_cannot_be_counted_costs_no_move(queue, monkeypatch, caplog):
+    class Unreachable(MemoryDirectory):
+        async def count_fault(self, level: str, fault: Fault) -> None:  # noqa: ARG002
+            raise Unavailable("Redis failed")
+
+    monkeypatch.setitem(LEVELS, "broken", Level("broken", "Fails.", 1, raises))
+    service = MatchService(MemoryStore(), Unreachable(), queue)
+    match_id = await create(service, "broken")
+
+    await work_off(service, queue)
+
+    answer = await service.look(match_id, None)
+    assert answer
+    assert answer.view.status is Status.FINISHED
+    assert "fault of level broken not counted" in caplog.text
+
+
 @pytest.mark.parametrize("choose", [raises, illegal, of_another_seat, nonsense])
 async def test_a_level_that_fails_is_logged_and_the_match_goes_on(
     service, queue, choose, monkeypatch, caplog
@@ -127,6 +145,7 @@ async def test_a_level_that_fails_is_logged_and_the_match_goes_on(
 
     answer = await service.look(match_id, None)
     assert answer.view.status is Status.FINISHED
-    assert any("level broken failed" in record.getMessage() for record in caplog.records)
+    assert any("bot fault: level=broken " in record.getMessage() for record in caplog.records)
+    assert await service.faults("broken") >= 3
     assert "top=" not in caplog.text
     assert all(record.exc_info is None for record in caplog.records)

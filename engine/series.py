@@ -3,6 +3,7 @@
 import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from hashlib import sha256
 from typing import Any, Final
 
@@ -19,6 +20,20 @@ from engine.state import Match, Seat, SeatKind, Visibility
 from engine.views import History, View, history, view
 
 MOST_MATCHES: Final = 10_000
+
+
+class SeriesStatus(StrEnum):
+    """Where a series stands."""
+
+    RUNNING = "RUNNING"
+    FINISHED = "FINISHED"
+    CANCELLED = "CANCELLED"
+
+    @property
+    def over(self) -> bool:
+        """Whether no further match is counted."""
+        return self is not SeriesStatus.RUNNING
+
 
 # What a level does for the view's own seat: level, view, history of the round, seed.
 Choose = Callable[[str, View, History, int], Action]

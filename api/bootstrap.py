@@ -7,9 +7,11 @@ from redis.asyncio import Redis
 from api.broker import celery_app
 from api.guests import Guests
 from api.jobs import CeleryJobs
+from api.series.service import SeriesService
 from api.service import MatchService
 from api.settings import Settings
 from api.store.redis import RedisDirectory, RedisStore, connect
+from api.store.series import RedisSeriesStore
 from api.values import Limits
 
 
@@ -22,6 +24,7 @@ class Parts:
     store: RedisStore
     jobs: CeleryJobs
     service: MatchService
+    series: SeriesService
     guests: Guests
 
     async def close(self) -> None:
@@ -37,5 +40,6 @@ def build(settings: Settings) -> Parts:
     jobs = CeleryJobs(celery_app(settings.broker))
     limits = Limits(settings.match_ttl, settings.finished_ttl, settings.bot_grace_ms)
     service = MatchService(store, directory, jobs, limits=limits)
+    series = SeriesService(RedisSeriesStore(redis), jobs, limits=limits)
     guests = Guests(directory, settings.guest_ttl, settings.secret.get_secret_value())
-    return Parts(settings, redis, store, jobs, service, guests)
+    return Parts(settings, redis, store, jobs, service, series, guests)

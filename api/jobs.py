@@ -1,4 +1,4 @@
-"""Hints to the workers, sent from a thread so that no event loop waits for the broker."""
+"""Work for the workers, sent from a thread so that no event loop waits for the broker."""
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +20,7 @@ log = logging.getLogger("ringmaster.jobs")
 
 
 class CeleryJobs:
-    """Hints as Celery messages (``Jobs``)."""
+    """Hints and matches of series as Celery messages (``Jobs``, ``MatchQueue``)."""
 
     def __init__(self, app: Celery) -> None:
         self._app = app
@@ -28,18 +28,22 @@ class CeleryJobs:
         self._waiting = 0
 
     def hint(self, match_id: str, version: int, due: Due) -> None:
+        self._submit(_TASKS[type(due)], match_id, version)
+
+    def play(self, series_id: str, number: int) -> None:
+        self._submit(broker.SERIES, series_id, number)
+
+    def _submit(self, task: str, of: str, number: int) -> None:
         if self._waiting >= _BACKLOG:
             return
         self._waiting += 1
-        self._threads.submit(self._send, _TASKS[type(due)], match_id, version)
+        self._threads.submit(self._send, task, of, number)
 
-    def _send(self, task: str, match_id: str, version: int) -> None:
+    def _send(self, task: str, of: str, number: int) -> None:
         try:
-            self._app.send_task(
-                task, args=(match_id, version), queue=broker.ROUTES[task], retry=False
-            )
+            self._app.send_task(task, args=(of, number), queue=broker.ROUTES[task], retry=False)
         except Exception as error:  # noqa: BLE001 - a lost hint is found again by the sweeper
-            log.warning("hint lost: %s", type(error).__name__, extra={"match": match_id})
+            log.warning("hint lost: %s", type(error).__name__, extra={"match": of})
         finally:
             self._waiting -= 1
 

@@ -1,13 +1,12 @@
 """What the house does when it is owed; bots get their seat's view and nothing more."""
 
-from hashlib import sha256
-
 from api.errors import Refused, Unreadable
 from api.service import MatchService
 from api.values import Owed
 from engine.bots import quick_action
 from engine.commands import ExpireTurn, ScoreRound
 from engine.due import BotToAct, ClockToExpire, RoundToScore
+from engine.series import seed
 from schema.codes import ErrorCode
 from workers.thinking import think
 
@@ -20,7 +19,7 @@ async def play_bot(service: MatchService, match_id: str, version: int) -> None:
     owed = await _owed(service, match_id, version)
     if owed is None or not isinstance(owed.due, BotToAct) or owed.view is None:
         return
-    action = think(owed.due.level, owed.view, owed.history, _seed(owed))
+    action = think(owed.due.level, owed.view, owed.history, seed(owed.match_id, owed.version))
     await service.settle(owed, action)
 
 
@@ -48,8 +47,3 @@ async def _owed(service: MatchService, match_id: str, version: int) -> Owed | No
         raise
     except Unreadable:
         return None  # told by the ledger
-
-
-def _seed(owed: Owed) -> int:
-    # Anyone can compute it, and it says nothing of the deal's secret.
-    return int.from_bytes(sha256(f"{owed.match_id}:{owed.version}".encode()).digest()[:8], "big")

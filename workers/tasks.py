@@ -3,7 +3,7 @@
 from typing import Any
 
 from api import broker
-from workers import house
+from workers import batch, house
 from workers.app import app
 from workers.runtime import runtime
 
@@ -24,6 +24,12 @@ def score(match_id: str, version: int) -> None:
 def clock(match_id: str, version: int) -> None:
     """Play the turn of a person whose clock has run out."""
     _settle(house.expire_turn, match_id, version)
+
+
+@app.task(name=broker.SERIES)
+def series(series_id: str, number: int) -> None:
+    """Play a match of a series from its deals to its end, and count it."""
+    batch.play_match(runtime, series_id, number)
 
 
 def _settle(work: Any, match_id: str, version: int) -> None:

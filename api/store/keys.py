@@ -1,8 +1,8 @@
 """Every Redis key there is.
 
 All keys of a match and of its shard share the hash tag ``{sN}``, so that the commit script touches
-one slot. A match id carries its shard: ``m<shard>-<random>``, shard one hex digit. So does a series'
-id, ``s<shard>-<random>``; a caller's series share a shard, so that they can be counted.
+one slot. A match id carries its shard: ``m<shard>-<random>``, shard one hex digit. So does the id
+of a series, ``s<shard>-<random>``; a caller's series share a shard, so that they can be counted.
 
     rm:{sN}:log:<match>              stream   the commits, entry id <version>-0
     rm:{sN}:idem:<match>:<digest>    string   what an idempotency key of a caller has done

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import secrets
 import zlib
 from collections.abc import AsyncGenerator, Callable
@@ -26,6 +27,8 @@ LONGEST_WAIT_MS: Final = 10 * 60 * 1000
 AT_ONCE: Final = 250  # steps told in one update at most
 PAUSE_SECONDS: Final = 0.1  # between updates; what happens meanwhile is told together
 PATIENCE_SECONDS: Final = 0.5
+
+log = logging.getLogger("ringmaster.series")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +214,7 @@ class SeriesService:
             return None
         return await self._store.order(series_id, number)
 
-    async def count(self, series: Series, result: Result, log: list[Events]) -> None:
+    async def count(self, series: Series, result: Result, events: list[Events]) -> None:
         """Count a match that was played, unless it is counted or its series over; send the next.
 
         Raises:
@@ -219,7 +222,7 @@ class SeriesService:
         """
         replay = None
         if series.spec.replays:
-            text = json.dumps(replay_of(log), separators=(",", ":"))
+            text = json.dumps(replay_of(events), separators=(",", ":"))
             replay = zlib.compress(text.encode())
         now = self._now()
         count = Count(
@@ -245,7 +248,13 @@ class SeriesService:
         return sum([await self._revive(series_id, seen) for series_id, seen in due])
 
     async def _revive(self, series_id: str, seen: int) -> int:
-        halt, now = await self._store.halt(series_id), self._now()
+        now = self._now()
+        try:
+            halt = await self._store.halt(series_id)
+        except (ValueError, LookupError, TypeError) as error:  # one must not stop the others
+            log.error("series %s cannot be read: %s", series_id, type(error).__name__)  # noqa: TRY400
+            await self._store.postpone(series_id, seen, now + LONGEST_WAIT_MS)
+            return 0
         if halt is None or not halt.numbers:
             await self._store.forget(series_id)
             return 0

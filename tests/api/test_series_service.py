@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from api.ports import EventStore
 from api.series import service as series_service
 from api.series.ports import SeriesStore, Step
 from api.series.service import HALT_GRACES, RUNNING_LIMIT, WINDOW, Progress, SeriesService
+from api.store import keys
 from api.store.memory import MemoryStore
 from api.store.redis import RedisStore
 from api.store.series import RedisSeriesStore
@@ -212,7 +214,7 @@ async def test_what_waits_for_long_is_sent_again_less_and_less(world, service):
 async def test_a_series_that_is_gone_is_looked_at_no_more(world, service):
     series_id = await create(service)
     if isinstance(world.store, RedisSeriesStore):
-        await world.store._redis.delete(f"rm:{{s{series_id[1]}}}:series:{series_id}")
+        await world.store._redis.delete(keys.series(series_id))
     else:
         world.store.kept.clear()
     world.clock += HALT
@@ -221,6 +223,22 @@ async def test_a_series_that_is_gone_is_looked_at_no_more(world, service):
     assert await world.store.due(world.clock, 100) == []
     await world.work_off(service)
     assert await service.look(series_id, "ann") is None
+
+
+async def test_a_series_that_cannot_be_read_stops_no_other(world, service, caplog):
+    broken, healthy = await create(service), await create(service, caller="bob")
+    if isinstance(world.store, RedisSeriesStore):
+        later: dict[Any, Any] = {"s": "of a later release"}
+        await world.store._redis.xadd(keys.series(broken, ":log"), later, id="2-0")
+    else:
+        world.store.kept[broken].steps.clear()
+    world.waiting.clear()
+    world.clock += HALT
+
+    assert await service.revive(100) == 7
+    assert {series_id for series_id, _ in world.waiting} == {healthy}
+    assert broken in caplog.text
+    assert [series_id for series_id, _ in await world.store.due(world.clock, 9)] == []
 
 
 async def test_after_a_cancellation_nothing_is_sent_or_counted(world, service):

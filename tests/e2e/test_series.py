@@ -1,6 +1,7 @@
 """Series on the real stack: workers killed, cancelled, resumed, and people who play meanwhile."""
 
 import asyncio
+import os
 import re
 import statistics
 import subprocess
@@ -50,6 +51,8 @@ async def test_a_worker_killed_twice_loses_no_match_and_counts_none_twice(grim):
         following = asyncio.create_task(follow_with_cuts(client, series_id, updates))
         for played, child in ((5, True), (20, False)):
             await series.until_played(client, series_id, played)
+            pids = series.batch_workers(stack.folder)
+            assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in pids} == {10}
             assert series.kill_batch_worker(stack.folder, child=child)
         await following
 

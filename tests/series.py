@@ -13,7 +13,7 @@ from api.store.series import RedisSeriesStore
 from engine.series import Order, Result, play
 from engine.standings import Sums, add, none_yet, quantities
 from tests.client import Client, messages
-from workers.thinking import think
+from workers.batch import choose
 
 SERIES = """
 fragment S on Series {
@@ -123,7 +123,7 @@ async def orders(redis_url: str, series_id: str) -> list[Order]:
 
 def played_here(order: Order) -> dict[str, Any]:
     """A match as it goes in this process, as the API would tell of it."""
-    result, _ = play(order, think)
+    result, _ = play(order, choose)
     return json.loads(json.dumps({name: getattr(result, name) for name in Result.__slots__}))
 
 

@@ -1,6 +1,8 @@
 """Matches of series, each played whole by one worker process."""
 
+from engine.actions import Action
 from engine.series import play
+from engine.views import History, View
 from workers.runtime import Runtime
 from workers.thinking import think
 
@@ -15,5 +17,10 @@ def play_match(runtime: Runtime, series_id: str, number: int) -> None:
         return
     series, order = found
     # Not on the event loop: it may take longer than what the loop may wait for.
-    result, log = play(order, think)
+    result, log = play(order, choose)
     runtime.run(runtime.parts.series.count(series, result, log))
+
+
+def choose(level: str, view: View, history: History, seed: int) -> Action:
+    """What a level does in a match of a series."""
+    return think(level, view, history, seed)

@@ -7,6 +7,8 @@ from workers import batch, house
 from workers.app import app
 from workers.runtime import runtime
 
+BATCH_SECONDS = 600  # for a level that never comes back; the process is ended then
+
 
 @app.task(name=broker.BOT)
 def bot(match_id: str, version: int) -> None:
@@ -26,7 +28,7 @@ def clock(match_id: str, version: int) -> None:
     _settle(house.expire_turn, match_id, version)
 
 
-@app.task(name=broker.SERIES)
+@app.task(name=broker.SERIES, time_limit=BATCH_SECONDS)
 def series(series_id: str, number: int) -> None:
     """Play a match of a series from its deals to its end, and count it."""
     batch.play_match(runtime, series_id, number)

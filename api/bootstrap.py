@@ -8,9 +8,11 @@ from api.broker import celery_app
 from api.guests import Guests
 from api.jobs import CeleryJobs
 from api.levels import adopt_levels
+from api.series.service import SeriesService
 from api.service import MatchService
 from api.settings import Settings
 from api.store.redis import RedisDirectory, RedisStore, connect
+from api.store.series import RedisSeriesStore
 from api.values import Limits
 
 
@@ -23,6 +25,7 @@ class Parts:
     store: RedisStore
     jobs: CeleryJobs
     service: MatchService
+    series: SeriesService
     guests: Guests
 
     async def close(self) -> None:
@@ -43,5 +46,6 @@ def build(settings: Settings) -> Parts:
     jobs = CeleryJobs(celery_app(settings.broker))
     limits = Limits(settings.match_ttl, settings.finished_ttl, settings.bot_grace_ms)
     service = MatchService(store, directory, jobs, limits=limits)
+    series = SeriesService(RedisSeriesStore(redis), jobs, limits=limits)
     guests = Guests(directory, settings.guest_ttl, settings.secret.get_secret_value())
-    return Parts(settings, redis, store, jobs, service, guests)
+    return Parts(settings, redis, store, jobs, service, series, guests)

@@ -5,13 +5,14 @@ from typing import Final
 from celery import Celery
 from kombu import Queue
 
+from api.queues import BATCH, QUEUES
+
 SCORE: Final = "ringmaster.score"
 BOT: Final = "ringmaster.bot"
 CLOCK: Final = "ringmaster.clock"
+SERIES: Final = "ringmaster.series"
 
-# A scoring never waits behind bots, nor people behind a series; each queue is scaled alone.
-ROUTES: Final = {SCORE: "scoring", BOT: "bots", CLOCK: "bots"}
-QUEUES: Final = ("scoring", "bots", "batch", "housekeeping")
+ROUTES: Final = {SCORE: "scoring", BOT: "bots", CLOCK: "bots", SERIES: BATCH}
 
 _SOCKET: Final = {
     "socket_timeout": 5,
@@ -22,7 +23,7 @@ _SOCKET: Final = {
 
 
 def celery_app(broker_url: str) -> Celery:
-    """The Celery application; messages carry a match's id and version, nothing secret."""
+    """The Celery application; messages carry ids and versions or numbers, nothing secret."""
     app = Celery("ringmaster", broker=broker_url, set_as_current=False)
     app.conf.update(
         task_queues=[Queue(name) for name in QUEUES],

@@ -1,4 +1,4 @@
-"""Hints to the workers, sent from a thread so that no event loop waits for the broker."""
+"""Work for the workers, sent from a thread so that no event loop waits for the broker."""
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +20,7 @@ log = logging.getLogger("ringmaster.jobs")
 
 
 class CeleryJobs:
-    """Hints as Celery messages (``Jobs``)."""
+    """Hints and matches of series as Celery messages (``Jobs``, ``MatchQueue``)."""
 
     def __init__(self, app: Celery) -> None:
         self._app = app
@@ -29,18 +29,24 @@ class CeleryJobs:
 
     def hint(self, match_id: str, version: int, due: Due, *, quick: bool = False) -> None:
         """``quick``: a bot's level is not to be asked, as it has not answered."""
+        # An argument only where it is needed: workers of the release before do not know it.
+        asked = (True,) if quick and isinstance(due, BotToAct) else ()
+        self._submit(_TASKS[type(due)], match_id, version, *asked)
+
+    def play(self, series_id: str, number: int) -> None:
+        self._submit(broker.SERIES, series_id, number)
+
+    def _submit(self, task: str, *args: str | int) -> None:
         if self._waiting >= _BACKLOG:
             return
         self._waiting += 1
-        # An argument only where it is needed: workers of the release before do not know it.
-        asked = (True,) if quick and isinstance(due, BotToAct) else ()
-        self._threads.submit(self._send, _TASKS[type(due)], match_id, version, *asked)
+        self._threads.submit(self._send, task, *args)
 
     def _send(self, task: str, *args: str | int) -> None:
         try:
             self._app.send_task(task, args=args, queue=broker.ROUTES[task], retry=False)
         except Exception as error:  # noqa: BLE001 - a lost hint is found again by the sweeper
-            log.warning("hint lost: %s", type(error).__name__, extra={"match": args[0]})
+            log.warning("hint lost: %s", type(error).__name__, extra={"of": args[0]})
         finally:
             self._waiting -= 1
 

@@ -116,8 +116,8 @@ class Ledger:
         timeline = self.timelines.get(match_id)
         key = None
         if caller is not None and meta.key is not None:
-            fingerprint = _fingerprint([match_id, meta.request, meta.expected_version])
-            key = Key(caller, meta.key, fingerprint)
+            request = fingerprint([match_id, meta.request, meta.expected_version])
+            key = Key(caller, meta.key, request)
         attempt = _Attempt(secrets.token_hex(6), key)
         async with timeline.writing:
             return timeline, await self._submit(timeline, command, meta, attempt)
@@ -153,7 +153,7 @@ class Ledger:
         remembered = await self.refresh(timeline, attempt.key)
         if remembered is not None:
             if attempt.key is None or remembered.fingerprint != attempt.key.fingerprint:
-                raise _key_reused()
+                raise key_reused()
             if remembered.version > timeline.version:
                 await self.refresh(timeline)
             return remembered.version
@@ -213,7 +213,8 @@ def _listing(before: Match | None, after: Match) -> Listing | None:
     return Listing(after.created_at, before.status if before else None, after.status)
 
 
-def _fingerprint(request: Any) -> str:
+def fingerprint(request: Any) -> str:
+    """What tells a request from others under an idempotency key."""
     return sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:32]
 
 
@@ -227,6 +228,7 @@ def stale(timeline: Timeline) -> Refused:
     )
 
 
-def _key_reused() -> Refused:
+def key_reused() -> Refused:
+    """The caller has used the idempotency key for another request."""
     sentence = "This idempotency key was used for another request."
     return Refused(ErrorCode.KEY_REUSED, sentence, field="idempotencyKey")

@@ -239,10 +239,15 @@ class MatchService:
         if after is not None and not 0 <= after <= timeline.version:
             raise _expired(timeline)
 
-    async def keep_up(self) -> None:
-        """Follow the store's bells for all subscribers of this process, until cancelled."""
+    async def keep_up(self, also: Callable[[frozenset[str] | None], None] | None = None) -> None:
+        """Follow the store's bells for all subscribers of this process, until cancelled.
+
+        ``also`` is told of every ring, with the ids of what has changed; None: anything may have.
+        """
         at_once = asyncio.Semaphore(REFRESHES)
         async for rung in self._store.bells():
+            if also is not None:
+                also(rung)
             followed = self._ledger.timelines.followed(rung)
             await asyncio.gather(*(self._keep_up(timeline, at_once) for timeline in followed))
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 import strawberry
 
 from engine.actions import End
+from engine.series import SeriesStatus
 from engine.sets import SetKind
 from engine.state import RoundEnd, SeatKind, Status, Visibility
 from schema.codes import ErrorCode
@@ -15,6 +16,7 @@ strawberry.enum(SetKind, description="The kind of a set; a single is neither of 
 strawberry.enum(End, description="An end of the active set as it lies on the table.")
 strawberry.enum(RoundEnd, description="Why a round ended.")
 strawberry.enum(Visibility, description="Who may find and watch a match.")
+strawberry.enum(SeriesStatus, description="Where a series stands.")
 strawberry.enum(ErrorCode, description="Why a request was refused; stable, to be acted on.")
 
 PUBLISHED: tuple[type[StrEnum], ...] = (
@@ -24,5 +26,6 @@ PUBLISHED: tuple[type[StrEnum], ...] = (
     End,
     RoundEnd,
     Visibility,
+    SeriesStatus,
     ErrorCode,
 )

@@ -10,6 +10,7 @@ from engine import actions
 from engine.actions import End
 from engine.bots import LEVELS
 from engine.errors import Reason, RuleError
+from engine.series import Spec, check
 from engine.state import Seat, SeatKind, Visibility
 from schema import enums  # noqa: F401 - registers the enums that the inputs below use
 
@@ -129,6 +130,29 @@ class ScoutAndShowInput:
         )
 
 
+@strawberry.input(description="A series of matches between bots, to be played one after another.")
+class CreateSeriesInput:
+    seats: list[str] = field(description="2 to 5 names of `botLevels`, one per seat.")
+    matches: int = field(description="1 to 10000.")
+    rotate: bool | None = field(
+        description="Each match shifts the levels by one seat.", default=True
+    )
+    duplicate_deals: bool | None = field(
+        description=(
+            "Each deal is played once in every rotation, so that every level sits in every seat "
+            "of it. Without `rotate` there is but one, and no deal comes twice."
+        ),
+        default=True,
+    )
+    replays: bool | None = field(
+        description="Keep the replay of every match for `seriesReplay`.", default=False
+    )
+    meta: MoveMeta | None = field(
+        description="Only `idempotencyKey`: there is no version yet to expect.", default=None
+    )
+    client_mutation_id: str | None = None
+
+
 MoveInput = ChooseHandInput | ShowInput | ScoutInput | ScoutAndShowInput
 
 
@@ -190,3 +214,26 @@ def seat_setup(
                 sentence = f"There is no such level; there are {', '.join(LEVELS)}."
                 raise RuleError(Reason.INVALID_INPUT, "botLevel", sentence)
             return Seat(SeatKind.BOT, seat.name or f"Bot {number + 1}", level)
+
+
+def series_spec(new: CreateSeriesInput) -> Spec:
+    """A series as the engine plays it.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+    """
+    spec = Spec(
+        entries=tuple(new.seats),
+        matches=new.matches,
+        rotate=new.rotate is not False,
+        duplicate=new.duplicate_deals is not False,
+        replays=new.replays is True,
+    )
+    check(spec)
+    if not set(spec.entries) <= set(LEVELS):
+        sentence = f"There is no such level; there are {', '.join(LEVELS)}."
+        raise RuleError(Reason.INVALID_INPUT, "seats", sentence)
+    if new.meta is not None and new.meta.expected_version is not None:
+        sentence = "A series that is yet to be created has no version."
+        raise RuleError(Reason.INVALID_INPUT, "expectedVersion", sentence)
+    return spec

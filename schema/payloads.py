@@ -4,6 +4,7 @@ import strawberry
 from strawberry import field
 
 from schema.codes import ErrorCode
+from schema.series import Series
 from schema.types import Match
 
 
@@ -32,4 +33,11 @@ class GuestPayload:
 class MatchPayload:
     user_errors: list[UserError] = field(description="Empty on success.")
     match: Match | None = None
+    client_mutation_id: str | None = field(description="As given in the input.", default=None)
+
+
+@strawberry.type(description="The series after the mutation, or why it was refused.")
+class SeriesPayload:
+    user_errors: list[UserError] = field(description="Empty on success.")
+    series: Series | None = None
     client_mutation_id: str | None = field(description="As given in the input.", default=None)

@@ -1,13 +1,12 @@
 """What the house does when it is owed; bots get their seat's view and nothing more."""
 
-from hashlib import sha256
-
 from api.errors import Refused, Unreadable
 from api.service import MatchService
 from api.values import Owed
 from engine.bots import quick_action
 from engine.commands import ExpireTurn, ScoreRound
 from engine.due import BotToAct, ClockToExpire, RoundToScore
+from engine.series import seed
 from schema.codes import ErrorCode
 from workers.thinking import LIMIT_SECONDS, think
 
@@ -29,7 +28,8 @@ async def play_bot(
     if owed is None or not isinstance(owed.due, BotToAct) or owed.view is None:
         return
     level = owed.due.level
-    thought = think(level, owed.view, owed.history, _seed(owed), quick=quick, limit=limit)
+    chance = seed(owed.match_id, owed.version)
+    thought = think(level, owed.view, owed.history, chance, quick=quick, limit=limit)
     await service.settle(owed, thought.action)
     if thought.fault is not None:
         await service.count_fault(level, thought.fault)
@@ -59,8 +59,3 @@ async def _owed(service: MatchService, match_id: str, version: int) -> Owed | No
         raise
     except Unreadable:
         return None  # told by the ledger
-
-
-def _seed(owed: Owed) -> int:
-    # Anyone can compute it, and it says nothing of the deal's secret.
-    return int.from_bytes(sha256(f"{owed.match_id}:{owed.version}".encode()).digest()[:8], "big")

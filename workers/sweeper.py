@@ -27,7 +27,7 @@ log = logging.getLogger("ringmaster.sweeper")
 
 
 class Sweeper:
-    """Looks for overdue matches and hints them to the workers."""
+    """Looks for overdue matches and series and sends them to the workers."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -40,6 +40,7 @@ class Sweeper:
             try:
                 if await self._holds_lease():
                     await self.sweep()
+                    await self._parts.series.revive(BATCH)
             except Unavailable as error:
                 log.warning("%s", error)
             await asyncio.sleep(PAUSE_SECONDS)

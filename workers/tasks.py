@@ -7,13 +7,14 @@ from typing import Any
 from api import broker
 from api.service import MatchService
 from api.settings import read_settings
-from workers import house
+from workers import batch, house
 from workers.app import app
 from workers.runtime import runtime
 
 LIMIT_SECONDS = read_settings().bot_limit_ms / 1000
 # For a level that swallows the interruption, or that never comes back to Python to meet it.
 HARD_LIMIT_SECONDS = math.ceil(3 * LIMIT_SECONDS)
+BATCH_SECONDS = 600  # for a level that never comes back; the process is ended then
 
 
 @app.task(name=broker.BOT, time_limit=HARD_LIMIT_SECONDS)
@@ -36,6 +37,12 @@ def score(match_id: str, version: int) -> None:
 def clock(match_id: str, version: int) -> None:
     """Play the turn of a person whose clock has run out."""
     _settle(house.expire_turn, match_id, version)
+
+
+@app.task(name=broker.SERIES, time_limit=BATCH_SECONDS)
+def series(series_id: str, number: int) -> None:
+    """Play a match of a series from its deals to its end, and count it."""
+    batch.play_match(runtime, series_id, number)
 
 
 def _settle(

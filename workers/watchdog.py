@@ -16,11 +16,13 @@ from celery.worker import state
 from redis import Redis
 from redis.exceptions import RedisError
 
+from api.queues import BATCH
 from api.settings import read_settings
 
 LOOK_SECONDS: Final = 1.0
 PATIENCE_SECONDS: Final = 6.0  # of idling beside a queue that is not empty
 BUSY_SECONDS: Final = 60.0  # the same while a task seems to run; longer than any may
+BATCH_SECONDS: Final = 900.0  # the same where whole matches are played, by slow levels too
 
 log = logging.getLogger("ringmaster.worker")
 
@@ -50,7 +52,8 @@ class Watchdog:
         """Whether tasks have been waiting for too long beside a worker that takes none."""
         if not self._waiting():
             self._moved = now
-        return now - self._moved > (BUSY_SECONDS if state.active_requests else PATIENCE_SECONDS)
+        busy = BATCH_SECONDS if BATCH in self._queues else BUSY_SECONDS
+        return now - self._moved > (busy if state.active_requests else PATIENCE_SECONDS)
 
     def _waiting(self) -> bool:
         try:

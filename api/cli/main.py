@@ -41,17 +41,32 @@ def api(port: Annotated[int | None, typer.Option(help="Port to listen on.")] = N
 
 
 @app.command()
-def worker() -> None:
-    """Run one Celery worker for all queues."""
-    from api.broker import QUEUES
+def worker(
+    queues: Annotated[
+        str | None, typer.Option(help="Which queues, with commas between; else all.")
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, max=64, help="Else RINGMASTER_WORKER_CONCURRENCY.")
+    ] = None,
+    nice: Annotated[
+        int, typer.Option(min=0, max=19, help="How far to stand back from other processes.")
+    ] = 0,
+) -> None:
+    """Run one Celery worker."""
+    from api.queues import QUEUES
 
     settings = read_settings()
+    chosen = QUEUES if queues is None else tuple(queues.split(","))
+    if not set(chosen) <= set(QUEUES):
+        raise typer.BadParameter(f"there are {', '.join(QUEUES)}", param_hint="--queues")
+    os.nice(nice)
     os.execv(  # noqa: S606 - our own interpreter
         sys.executable,
         [
             *(sys.executable, "-W", "ignore:You're running the worker with superuser"),
             *("-m", "celery", "--app", "workers.app", "--quiet", "worker"),
-            *("--queues", ",".join(QUEUES), "--concurrency", str(settings.worker_concurrency)),
+            *("--queues", ",".join(chosen)),
+            *("--concurrency", str(processes or settings.worker_concurrency)),
             *("--loglevel", "warning", "-O", "fair"),
             *("--without-gossip", "--without-mingle", "--without-heartbeat"),
         ],

@@ -1,4 +1,4 @@
-"""``ringmaster up``: Redis, API, worker and sweeper under one roof, started again if one dies."""
+"""``ringmaster up``: Redis, API, workers and sweeper under one roof, started again if one dies."""
 
 import contextlib
 import ctypes
@@ -20,12 +20,14 @@ from pathlib import Path
 from typing import IO, Final
 
 from api.cli.embedded import embedded_redis
+from api.queues import BATCH, QUEUES
 from api.settings import Settings
 
 READY_SECONDS: Final = 60
 STOP_SECONDS: Final = 10
 CRASHES: Final = 5  # of one process within CRASH_SECONDS, and all is given up
 CRASH_SECONDS: Final = 30
+_RINGMASTER: Final = (sys.executable, "-m", "api.cli.main")
 _HAS_TERMINAL: Final = os.isatty(0)
 
 
@@ -102,6 +104,8 @@ def up(settings: Settings, *, redis_configured: bool) -> int:
             for child in started:
                 child.start()
             _await_ready(settings, children, ready_file)
+            children.append(_batch(url))  # nobody waits for it, so it does not delay the others
+            children[-1].start()
             _announce(settings, url, time.monotonic() - began)
             return _keep_running(children)
         except Stop:
@@ -120,12 +124,19 @@ def _processes(settings: Settings, redis_url: str, ready_file: Path) -> list[Chi
         "RINGMASTER_PORT": str(settings.port),
         "RINGMASTER_HOST": settings.host,
     }
-    ringmaster = [sys.executable, "-m", "api.cli.main"]
+    queues = ",".join(queue for queue in QUEUES if queue != BATCH)
+    worker_env = {**env, "RINGMASTER_READY_FILE": str(ready_file)}
     return [
-        Child("api", [*ringmaster, "api"], env),
-        Child("worker", [*ringmaster, "worker"], {**env, "RINGMASTER_READY_FILE": str(ready_file)}),
-        Child("sweeper", [*ringmaster, "sweeper"], env),
+        Child("api", [*_RINGMASTER, "api"], env),
+        Child("worker", [*_RINGMASTER, "worker", "--queues", queues], worker_env),
+        Child("sweeper", [*_RINGMASTER, "sweeper"], env),
     ]
+
+
+def _batch(redis_url: str) -> Child:
+    """The worker of series: a process of its own, behind all that people wait for."""
+    command = [*_RINGMASTER, "worker", "--queues", BATCH, "--processes", "1", "--nice", "10"]
+    return Child("batch worker", command, {"RINGMASTER_REDIS_URL": redis_url})
 
 
 def _raise_stop(*_: object) -> None:

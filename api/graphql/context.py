@@ -8,6 +8,7 @@ from strawberry.types import Info
 from api.errors import Unauthenticated
 from api.guests import Guests
 from api.ports import Guest
+from api.series.service import SeriesService
 from api.service import MatchService
 
 SIGN_IN_FIRST = "Sign in first: `signInAsGuest` gives a token to send as `Bearer TOKEN`."
@@ -21,6 +22,7 @@ class Context:
     """
 
     service: MatchService
+    series: SeriesService
     guests: Guests
     authorization: str | None
     stream_seconds: float

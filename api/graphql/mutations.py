@@ -6,6 +6,7 @@ import strawberry
 from strawberry import field
 
 from api.errors import Refused
+from api.graphql import series as of_series
 from api.graphql.context import ContextInfo
 from api.guests import clean_name
 from api.problems import problem
@@ -17,6 +18,7 @@ from engine.state import SeatKind, Visibility
 from schema.inputs import (
     ChooseHandInput,
     CreateMatchInput,
+    CreateSeriesInput,
     JoinMatchInput,
     MoveInput,
     MoveMeta,
@@ -29,7 +31,8 @@ from schema.inputs import (
     check_turn_seconds,
     seat_setup,
 )
-from schema.payloads import GuestPayload, MatchPayload, UserError
+from schema.payloads import GuestPayload, MatchPayload, SeriesPayload, UserError
+from schema.series import Series
 from schema.types import match_of
 
 
@@ -123,6 +126,27 @@ class Mutation:
         input: ScoutAndShowInput,  # noqa: A002
     ) -> MatchPayload:
         return await _move(info, input)
+
+    @field(description="Play a series of matches between bots, for the caller to follow.")
+    async def create_series(
+        self,
+        info: ContextInfo,
+        input: CreateSeriesInput,  # noqa: A002
+    ) -> SeriesPayload:
+        return await _series(of_series.create(info, input), input.client_mutation_id)
+
+    @field(description="End a series of the caller's: what was counted stays.")
+    async def cancel_series(self, info: ContextInfo, series_id: strawberry.ID) -> SeriesPayload:
+        return await _series(of_series.cancel(info, series_id))
+
+
+async def _series(work: Awaitable[Series], client_mutation_id: str | None = None) -> SeriesPayload:
+    try:
+        series = await work
+    except (RuleError, Refused) as error:
+        errors = [_user_error(error)]
+        return SeriesPayload(user_errors=errors, client_mutation_id=client_mutation_id)
+    return SeriesPayload(user_errors=[], series=series, client_mutation_id=client_mutation_id)
 
 
 async def _move(info: ContextInfo, move: MoveInput) -> MatchPayload:

@@ -1,4 +1,4 @@
-"""Reading: matches, pages of public ones, bot levels."""
+"""Reading: matches, pages of public ones, series, bot levels."""
 
 import base64
 import binascii
@@ -8,20 +8,24 @@ import strawberry
 from strawberry import field
 
 from api.errors import Refused
+from api.graphql import series as of_series
 from api.graphql.context import ContextInfo
+from api.graphql.paging import page_size
+from api.store.keys import is_series_id
 from api.values import Answer
 from engine.bots import LEVELS
 from engine.state import Status
 from schema.codes import ErrorCode
+from schema.series import Series
 from schema.types import BotLevel, Match, MatchConnection, MatchEdge, Node, PageInfo, match_of
-
-PAGE_LIMIT = 100
 
 
 @strawberry.type
 class Query:
     @field(description="Relay: any object by its id, null if there is none for the caller.")
     async def node(self, info: ContextInfo, id: strawberry.ID) -> Node | None:  # noqa: A002
+        if is_series_id(id):
+            return await of_series.look(info, id)
         return await _match(info, id)
 
     @field(description="A match by its id, null if there is none that the caller may see.")
@@ -36,10 +40,7 @@ class Query:
         first: int | None = 20,
         after: str | None = None,
     ) -> MatchConnection:
-        limit = 20 if first is None else first
-        if not 0 <= limit <= PAGE_LIMIT:
-            sentence = f"`first` is from 0 to {PAGE_LIMIT}."
-            raise Refused(ErrorCode.INVALID_INPUT, sentence, field="first")
+        limit = page_size(first)
         place = None if after is None else _place(after)
         caller = await info.context.player_id()
         answers, more = await info.context.service.page(status, place, limit, caller)
@@ -68,6 +69,22 @@ class Query:
     async def replay(self, info: ContextInfo, match_id: strawberry.ID) -> str | None:
         document = await info.context.service.replay(match_id, await info.context.player_id())
         return None if document is None else json.dumps(document, separators=(",", ":"))
+
+    @field(description="A series of the caller's by its id, null if there is none.")
+    async def series(self, info: ContextInfo, id: strawberry.ID) -> Series | None:  # noqa: A002
+        return await of_series.look(info, id)
+
+    @field(
+        description=(
+            "The replay of a counted match of a series that was asked to keep them, as a JSON "
+            "document (docs/replay.md); null if there is none."
+        )
+    )
+    async def series_replay(
+        self, info: ContextInfo, series_id: strawberry.ID, number: int
+    ) -> str | None:
+        caller = await info.context.player_id()
+        return await info.context.series.replay(series_id, number, caller)
 
     @field(description="The levels that bots can be asked for, gentlest first.")
     def bot_levels(self, info: ContextInfo) -> list[BotLevel]:

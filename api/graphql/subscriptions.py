@@ -1,4 +1,4 @@
-"""Following a match: the log, cut to what the viewer may know."""
+"""Following a match, cut to what the viewer may know, or a series."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -6,9 +6,11 @@ from contextlib import aclosing
 
 import strawberry
 
+from api.graphql import series as of_series
 from api.graphql.context import ContextInfo
 from api.values import Moment
 from schema.events import MatchUpdate
+from schema.series import SeriesUpdate
 from schema.types import match_of
 
 
@@ -30,6 +32,20 @@ class Subscription:
         await context.service.check_follow(match_id, player_id, after)
         moments = context.service.follow(match_id, player_id, after)
         return _updates(moments, context.stream_seconds)
+
+    @strawberry.subscription(
+        description=(
+            "First a series of the caller's as it stands (or, with `after`, everything after that "
+            "version), then its progress: in order, none twice, none missing. Matches counted "
+            "within a tenth of a second may come in one update, each of them in `results`. "
+            "Completes when the series is over. If it completes earlier, its time was up: resume "
+            "with `after`."
+        )
+    )
+    async def series_updates(
+        self, info: ContextInfo, series_id: strawberry.ID, after: int | None = None
+    ) -> AsyncGenerator[SeriesUpdate, None]:
+        return await of_series.updates(info, series_id, after)
 
 
 async def _updates(

@@ -80,6 +80,7 @@ class GraphQLView(GraphQL[Context, None]):
     ) -> Context:
         return Context(
             service=self._parts.service,
+            series=self._parts.series,
             guests=self._parts.guests,
             authorization=request.headers.get("authorization"),
             stream_seconds=self._parts.settings.stream_seconds,

@@ -1,13 +1,22 @@
 """Every Redis key there is.
 
 All keys of a match and of its shard share the hash tag ``{sN}``, so that the commit script touches
-one slot. A match id carries its shard: ``m<shard>-<random>``, shard one hex digit.
+one slot. A match id carries its shard: ``m<shard>-<random>``, shard one hex digit. So does the id
+of a series, ``s<shard>-<random>``; a caller's series share a shard, so that they can be counted.
 
     rm:{sN}:log:<match>              stream   the commits, entry id <version>-0
     rm:{sN}:idem:<match>:<digest>    string   what an idempotency key of a caller has done
     rm:{sN}:due                      zset     match -> when the house owes it something, ms
     rm:{sN}:bell                     stream   ids of matches appended to, wakes every reader
     rm:{sN}:public:<status or ALL>   zset     public match -> created at, ms
+    rm:{sN}:series:<series>          hash     what to play, for whom, the secret, what was sent
+    rm:{sN}:series:<series>:log      stream   the matches counted, entry id <version>-0
+    rm:{sN}:series:<series>:done     bitmap   numbers of the matches counted
+    rm:{sN}:series:<series>:deals    hash     the sums of each deal that is not yet complete
+    rm:{sN}:series:<series>:replays  hash     number -> replay, compressed
+    rm:{sN}:series-due               zset     series -> when to look whether it still moves, ms
+    rm:{sN}:series-of:<digest>       zset     a caller's running series -> when it will expire, ms
+    rm:{sN}:series-key:<digest>      string   the series that a caller's idempotency key has made
     rm:key:<digest>                  string   the request that a caller has used a key for
     rm:guest:<hash of the token>     string   the guest
     rm:code:<join code>              string   the match
@@ -25,6 +34,7 @@ from engine.state import Status
 SHARDS: Final = tuple(f"{number:x}" for number in range(16))
 SWEEPER_LEASE: Final = "rm:sweeper"
 _MATCH_ID: Final = re.compile(r"m([0-9a-f])-[A-Za-z0-9_-]{16}\Z")
+_SERIES_ID: Final = re.compile(r"s([0-9a-f])-[A-Za-z0-9_-]{16}\Z")
 
 
 def new_match_id() -> str:
@@ -51,6 +61,28 @@ def shard(match_id: str) -> str:
 
 def _key(shard_: str, rest: str) -> str:
     return f"rm:{{s{shard_}}}:{rest}"
+
+
+def new_series_id(caller: str) -> str:
+    """An id that nobody can guess (96 random bits), on the shard of the caller's series."""
+    return f"s{sha256(caller.encode()).hexdigest()[0]}-{secrets.token_urlsafe(12)}"
+
+
+def is_series_id(text: str) -> bool:
+    """Whether a series could have this id."""
+    return _SERIES_ID.match(text) is not None
+
+
+def series_shard(series_id: str) -> str:
+    """The shard that an id carries.
+
+    Raises:
+        ValueError: no series can have this id.
+    """
+    found = _SERIES_ID.match(series_id)
+    if found is None:
+        raise ValueError("not a series id")
+    return found.group(1)
 
 
 def log(match_id: str) -> str:
@@ -91,3 +123,20 @@ def code(join_code: str) -> str:
 
 def faults(level: str) -> str:
     return f"rm:faults:{level}"
+
+
+def series(series_id: str, part: str = "") -> str:
+    """The key of a series, or of a part of it: ``:log``, ``:done``, ``:deals``, ``:replays``."""
+    return _key(series_shard(series_id), f"series:{series_id}{part}")
+
+
+def series_due(shard_: str) -> str:
+    return _key(shard_, "series-due")
+
+
+def series_of(shard_: str, caller: str) -> str:
+    return _key(shard_, f"series-of:{_digest(caller, '')}")
+
+
+def series_key(shard_: str, caller: str, key: str) -> str:
+    return _key(shard_, f"series-key:{_digest(caller, key)}")

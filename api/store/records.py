@@ -1,10 +1,12 @@
-"""The bytes of a commit in the log: compact JSON with the number of its schema."""
+"""The bytes of what is stored: compact JSON, a commit's with the number of its schema."""
 
 import json
 from typing import Any
 
 from api.ports import Commit, Guest, Remembered
 from engine.codec import SCHEMA, CodecError, decode_event, encode_event
+from engine.series import Result, Spec
+from engine.standings import Sums
 
 
 def _dump(data: Any) -> bytes:
@@ -50,3 +52,46 @@ def decode_guest(record: bytes) -> Guest:
     """The guest that was encoded."""
     data = json.loads(record)
     return Guest(data["id"], data["name"])
+
+
+def encode_spec(spec: Spec) -> bytes:
+    """What a series plays."""
+    return _dump(
+        {
+            "entries": spec.entries,
+            "matches": spec.matches,
+            "rotate": spec.rotate,
+            "duplicate": spec.duplicate,
+            "replays": spec.replays,
+        }
+    )
+
+
+def decode_spec(record: bytes) -> Spec:
+    """What was encoded."""
+    data = json.loads(record)
+    return Spec(**{**data, "entries": tuple(data["entries"])})
+
+
+def encode_result(result: Result) -> bytes:
+    """A counted match of a series."""
+    r = result
+    return _dump([r.number, r.deal, r.seating, r.rounds, r.totals, r.winners])
+
+
+def decode_result(record: bytes) -> Result:
+    """What was encoded."""
+    number, deal, seating, rounds, totals, winners = json.loads(record)
+    points = tuple(tuple(round_) for round_ in rounds)
+    return Result(number, deal, tuple(seating), points, tuple(totals), tuple(winners))
+
+
+def encode_sums(sums: Sums) -> bytes:
+    """Sums as the scripts read them: numbers with spaces between."""
+    return " ".join(map(str, (sums.matches, sums.deals, sums.squares, *sums.of))).encode()
+
+
+def decode_sums(record: bytes) -> Sums:
+    """What was encoded."""
+    matches, deals, squares, *of = map(int, record.split())
+    return Sums(matches, deals, squares, tuple(of))

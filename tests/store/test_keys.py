@@ -32,6 +32,22 @@ def test_all_keys_of_a_match_share_one_hash_tag():
     assert tags == {f"s{shard}"}
 
 
+def test_all_keys_of_the_series_of_a_caller_share_one_hash_tag():
+    first, second = keys.new_series_id("p"), keys.new_series_id("p")
+    shard = keys.series_shard(first)
+    names = [keys.series(of, part) for of in (first, second) for part in ("", ":log", ":done")]
+    names += [keys.series_due(shard), keys.bell(shard)]
+    names += [keys.series_of(shard, "p"), keys.series_key(shard, "p", "k")]
+
+    assert keys.is_series_id(first)
+    assert first != second
+    assert not keys.is_match_id(first)
+    assert not keys.is_series_id(keys.new_match_id())
+    assert {re.findall(r"\{(.*?)\}", name)[0] for name in names} == {f"s{shard}"}
+    with pytest.raises(ValueError, match="not a series id"):
+        keys.series_shard("s0")
+
+
 @pytest.mark.parametrize(
     "text", ["", "m0", "m0-short", "mg-" + "a" * 16, "m0-" + "{" * 16, "x" * 99]
 )

@@ -1,11 +1,13 @@
 """A worker that takes nothing beside a queue that is not empty is found out, and no other."""
 
 import time
+from queue import SimpleQueue
 
 import pytest
+from celery.worker import state
 from redis import Redis
 
-from workers.watchdog import BUSY_SECONDS, PATIENCE_SECONDS, Watchdog
+from workers.watchdog import BATCH_SECONDS, BUSY_SECONDS, PATIENCE_SECONDS, Watchdog
 
 
 @pytest.fixture
@@ -29,6 +31,19 @@ def test_a_worker_that_takes_tasks_is_not_stuck(broker):
     watchdog.moved()
 
     assert not watchdog.stuck(time.monotonic() + PATIENCE_SECONDS - 1)
+
+
+@pytest.mark.parametrize(("queue", "patience"), [("bots", BUSY_SECONDS), ("batch", BATCH_SECONDS)])
+def test_a_worker_that_is_busy_is_given_longer(broker, queue, patience):
+    broker.rpush(queue, "task")
+    watchdog, now = Watchdog(broker, [queue]), time.monotonic()
+    request: SimpleQueue[None] = SimpleQueue()  # anything that can be referred to weakly
+    state.active_requests.add(request)
+    try:
+        assert not watchdog.stuck(now + patience - 1)
+        assert watchdog.stuck(now + patience + 1)
+    finally:
+        state.active_requests.discard(request)
 
 
 def test_queues_that_are_empty_or_of_others_make_nobody_stuck(broker):

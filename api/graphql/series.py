@@ -1,0 +1,151 @@
+"""Series: resolvers of a few lines over their service."""
+
+import asyncio
+import base64
+import binascii
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Final
+
+import strawberry
+
+from api.errors import Refused
+from api.graphql.context import ContextInfo
+from api.graphql.paging import page_size
+from api.series.service import Progress, SeriesService, Standing
+from api.values import Meta
+from schema.codes import ErrorCode
+from schema.inputs import CreateSeriesInput, MoveMeta, check_key, series_spec
+from schema.series import (
+    Series,
+    SeriesMatchConnection,
+    SeriesMatchEdge,
+    SeriesUpdate,
+    matches_of,
+)
+from schema.types import PageInfo, at
+
+_CURSOR: Final = "counted:"
+
+
+async def create(info: ContextInfo, new: CreateSeriesInput) -> Series:
+    """Begin a series for the caller.
+
+    Raises:
+        Unauthenticated: the caller has not signed in.
+        RuleError: INVALID_INPUT.
+        Refused: TOO_MANY_SERIES, KEY_REUSED.
+    """
+    player = await info.context.player()
+    spec = series_spec(new)
+    request = [spec.entries, spec.matches, spec.rotate, spec.duplicate, spec.replays]
+    key = check_key((new.meta or MoveMeta()).idempotency_key)
+    standing = await info.context.series.create(player.player_id, spec, Meta(key, None, request))
+    return series_of(info.context.series, standing)
+
+
+async def cancel(info: ContextInfo, series_id: str) -> Series:
+    """End a series of the caller's.
+
+    Raises:
+        Unauthenticated: the caller has not signed in.
+        Refused: NOT_FOUND.
+    """
+    player = await info.context.player()
+    standing = await info.context.series.cancel(series_id, player.player_id)
+    return series_of(info.context.series, standing)
+
+
+async def look(info: ContextInfo, series_id: str) -> Series | None:
+    """A series of the caller's, None if there is none."""
+    service = info.context.series
+    standing = await service.look(series_id, await info.context.player_id())
+    return None if standing is None else series_of(service, standing)
+
+
+async def updates(
+    info: ContextInfo, series_id: str, after: int | None
+) -> AsyncGenerator[SeriesUpdate, None]:
+    """The progress of a series of the caller's.
+
+    Raises:
+        Refused: NOT_FOUND, CURSOR_EXPIRED.
+    """
+    service, player_id = info.context.series, await info.context.player_id()
+    await service.check_follow(series_id, player_id, after)
+    progress = service.follow(series_id, player_id, after)
+    return _updates(service, progress, info.context.stream_seconds)
+
+
+async def _updates(
+    service: SeriesService, progress: AsyncGenerator[Progress, None], seconds: float
+) -> AsyncGenerator[SeriesUpdate, None]:
+    deadline = asyncio.get_running_loop().time() + seconds
+    async with aclosing(progress):
+        while True:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    told = await anext(progress)
+            except (TimeoutError, StopAsyncIteration):
+                return
+            step = told.standing.step
+            yield SeriesUpdate(
+                version=step.version,
+                at=at(step.at),
+                results=matches_of(told.results),
+                series=series_of(service, told.standing),
+            )
+
+
+def series_of(service: SeriesService, standing: Standing) -> Series:
+    """A series as its creator sees it."""
+    series, step = standing.series, standing.step
+
+    async def page(first: int | None, after: str | None) -> SeriesMatchConnection:
+        return await _page(service, standing, first, after)
+
+    return Series(
+        id=strawberry.ID(series.series_id),
+        spec=series.spec,
+        sums=step.sums,
+        created_ms=series.created_at,
+        page=page,
+        status=standing.status,
+        version=step.version,
+    )
+
+
+async def _page(
+    service: SeriesService, standing: Standing, first: int | None, after: str | None
+) -> SeriesMatchConnection:
+    limit = page_size(first)
+    place = 0 if after is None else _version(after)
+    counted, more = await service.results(standing, place, limit)
+    edges = [
+        SeriesMatchEdge(cursor=_cursor(one.version), node=node)
+        for one, node in zip(counted, matches_of([c.result for c in counted]), strict=True)
+    ]
+    return SeriesMatchConnection(
+        edges=edges,
+        page_info=PageInfo(
+            has_next_page=more,
+            has_previous_page=after is not None,
+            start_cursor=edges[0].cursor if edges else None,
+            end_cursor=edges[-1].cursor if edges else None,
+        ),
+    )
+
+
+def _cursor(version: int) -> str:
+    return base64.urlsafe_b64encode(f"{_CURSOR}{version}".encode()).decode()
+
+
+def _version(cursor: str) -> int:
+    try:
+        kind, version = base64.urlsafe_b64decode(cursor).decode().split(":")
+        if f"{kind}:" == _CURSOR and version.isdecimal() and len(version) < 10:
+            return int(version)
+    except (binascii.Error, ValueError):
+        pass
+    sentence = "`after` is not a cursor of this list."
+    raise Refused(ErrorCode.INVALID_INPUT, sentence, field="after")

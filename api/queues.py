@@ -1,0 +1,7 @@
+"""The names of the queues, for those who need no Celery."""
+
+from typing import Final
+
+BATCH: Final = "batch"
+# A scoring never waits behind bots, nor people behind a series; each queue is scaled alone.
+QUEUES: Final = ("scoring", "bots", BATCH, "housekeeping")

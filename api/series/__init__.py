@@ -1,0 +1,1 @@
+"""Series of matches between bots: the service, and what it needs from a store."""

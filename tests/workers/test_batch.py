@@ -20,11 +20,15 @@ class Runtime:
     def __init__(self) -> None:
         self.waiting: list[tuple[str, int]] = []
         self.series = SeriesService(MemorySeriesStore(), self)
-        self.parts = SimpleNamespace(series=self.series)
+        self.faults: list[tuple[str, str]] = []
+        self.parts = SimpleNamespace(series=self.series, service=self)
         self._runner = asyncio.Runner()
 
     def play(self, series_id: str, number: int) -> None:
         self.waiting.append((series_id, number))
+
+    async def count_fault(self, level: str, fault: str) -> None:
+        self.faults.append((level, fault))
 
     def run(self, work):
         return self._runner.run(work)
@@ -70,7 +74,8 @@ def test_a_level_that_fails_stops_no_series(runtime, monkeypatch, caplog):
 
     standing = runtime.run(runtime.series.look(series_id, "ann"))
     assert standing.status is SeriesStatus.FINISHED
-    assert "level broken failed" in caplog.text
+    assert "bot fault: level=broken kind=RAISED" in caplog.text
+    assert set(runtime.faults) == {("broken", "RAISED")}
     assert "top=" not in caplog.text
 
 

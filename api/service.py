@@ -14,6 +14,8 @@ from api.timelines import Timeline
 from api.values import Answer, Fault, Limits, Meta, Moment, NewMatch, Owed
 from engine import replay
 from engine.actions import Action
+from engine.bots import LEVELS
+from engine.bots.advice import Advice, advise
 from engine.commands import (
     Command,
     CreateMatch,
@@ -23,7 +25,7 @@ from engine.commands import (
     ScoreRound,
     StartMatch,
 )
-from engine.due import BotToAct, ClockToExpire, due
+from engine.due import BotToAct, ClockToExpire, due, to_act
 from engine.errors import Reason, RuleError
 from engine.evolve import fold
 from engine.state import Match, Status, Visibility
@@ -73,6 +75,7 @@ class MatchService:
             secret=secrets.token_hex(32),
             join_code=code,
             turn_seconds=new.turn_seconds,
+            advice=new.advice,
         )
         if not await self._directory.reserve_code(code, match_id, self._limits.match_ttl):
             return await self.create(caller, new)
@@ -159,6 +162,30 @@ class MatchService:
         """
         timeline = await self._seen(match_id, caller)
         return None if timeline is None else _answer(timeline, timeline.version, caller)
+
+    async def advise(self, match_id: str, caller: str, level: str) -> list[Advice]:
+        """What a level would do in the caller's place, the best first; nothing out of turn.
+
+        Raises:
+            Refused: NOT_FOUND.
+            RuleError: NOT_SEATED, FORBIDDEN where the match allows no advice, or INVALID_INPUT.
+            Unavailable: Redis cannot be reached.
+        """
+        if level not in LEVELS:
+            sentence = f"There is no such level; there are {', '.join(LEVELS)}."
+            raise RuleError(Reason.INVALID_INPUT, "level", sentence)
+        timeline = await self._seen(match_id, caller)
+        if timeline is None:
+            raise not_found()
+        match = timeline.at(timeline.version)
+        seat = match.seat_of(caller)
+        if seat is None:
+            raise RuleError(Reason.NOT_SEATED)
+        if not match.advice:
+            raise RuleError(Reason.FORBIDDEN, "matchId", "This match was opened without advice.")
+        if seat not in to_act(match):
+            return []
+        return advise(view(match, seat), history(timeline.round_events()), level)
 
     async def replay(self, match_id: str, caller: str | None) -> dict[str, Any] | None:
         """The replay of a finished match that the caller may see, None if there is none.

@@ -73,6 +73,7 @@ class NewMatch:
     seats: tuple[Seat, ...]
     visibility: Visibility
     turn_seconds: int | None
+    advice: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ class CreateMatch:
     secret: str = field(repr=False)
     join_code: str = field(repr=False)
     turn_seconds: int | None = None
+    advice: bool = False
     rules_version: str = CURRENT
 
 

@@ -26,6 +26,7 @@ class MatchCreated:
     secret: str = field(repr=False)
     join_code: str = field(repr=False)
     turn_seconds: int | None = None
+    advice: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ def _created(event: e.MatchCreated) -> Match:
         join_code=event.join_code,
         host=event.host,
         turn_seconds=event.turn_seconds,
+        advice=event.advice,
     )
 
 

@@ -41,6 +41,7 @@ def create(command: c.CreateMatch, now: int) -> tuple[Event, ...]:
             secret=command.secret,
             join_code=command.join_code,
             turn_seconds=command.turn_seconds,
+            advice=command.advice,
         ),
     )
 

@@ -131,6 +131,7 @@ class Match:
     join_code: str | None = field(repr=False)
     host: str | None = field(repr=False)
     turn_seconds: int | None = None
+    advice: bool = False  # players may ask what a bot would do in their place
     deadline: int | None = None
     round: Round | None = None
     winners: tuple[int, ...] | None = None

@@ -75,6 +75,7 @@ class View:
     deck_commitment: str
     rules_version: str
     turn_seconds: int | None
+    advice: bool
     created_at: int
 
 
@@ -99,6 +100,7 @@ def view(match: Match, seat: int | None) -> View:
         deck_commitment=match.deck_commitment,
         rules_version=match.rules_version,
         turn_seconds=match.turn_seconds,
+        advice=match.advice,
         created_at=match.created_at,
     )
 

@@ -40,6 +40,9 @@ class CreateMatchInput:
         description="The caller's share of the deals: 1 to 64 printable ASCII characters.",
         default=None,
     )
+    advice: bool | None = field(
+        description="Let every player ask what a bot would do in their place.", default=False
+    )
     client_mutation_id: str | None = None
 
 

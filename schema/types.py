@@ -291,6 +291,10 @@ class Match(Node):
     def turn_seconds(self) -> int | None:
         return self.view.turn_seconds
 
+    @field(description="Whether players may ask what a bot would do in their place.")
+    def advice_allowed(self) -> bool:
+        return self.view.advice
+
     @field
     def created_at(self) -> datetime:
         return at(self.view.created_at)

@@ -9,6 +9,10 @@ import typer
 
 from api.settings import read_settings
 
+# One thread for numpy: the matrices are small and the processes many.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
@@ -146,6 +150,61 @@ def play(  # noqa: PLR0917 - typer passes by name
         *(open_seats, token, match, public, auto),
     )
     raise typer.Exit(run(wish))
+
+
+@app.command()
+def arena(  # noqa: PLR0917 - typer passes by name
+    level: Annotated[
+        str | None, typer.Argument(help="A level; without any, the whole ladder is played.")
+    ] = None,
+    against: Annotated[str, typer.Argument(help="The level in all other seats.")] = "regular",
+    players: Annotated[
+        list[int] | None, typer.Option(min=2, max=5, help="Seats; can be given again.")
+    ] = None,
+    deals: Annotated[int, typer.Option(min=2, help="Each is played once in every seat.")] = 100,
+    seed: Annotated[int, typer.Option(help="Chooses the deals.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = os.cpu_count() or 1,
+    replays: Annotated[Path | None, typer.Option(help="File for the replays (NDJSON).")] = None,
+) -> None:
+    """Play levels against each other on duplicate deals; intervals are of 95 %, over deals."""
+    from api.cli.arena.contests import Contest, ladder
+    from api.cli.arena.run import arena as run
+    from api.levels import adopt_levels
+    from engine.bots import LEVELS
+    from engine.cards import PLAYER_COUNTS
+
+    levels = read_settings().levels
+    adopt_levels(levels)
+    for name in filter(None, (level, against)):
+        if name not in LEVELS:
+            raise typer.BadParameter(f"There is no such level; there are {', '.join(LEVELS)}.")
+    counts = players or PLAYER_COUNTS
+    contests = [Contest(level, against, n, deals, seed) for n in counts] if level else []
+    contests = contests or [c for c in ladder(deals, seed) if c.players in counts]
+    raise typer.Exit(run(contests, jobs, replays, levels))
+
+
+@app.command()
+def train(  # noqa: PLR0917 - typer passes by name
+    seed: Annotated[int, typer.Option(help="Chooses weights, deals and what is tried.")] = 1,
+    strong: Annotated[
+        tuple[int, int], typer.Option(help="Rounds of the strong nets: first and second stage.")
+    ] = (60_000, 0),
+    expert: Annotated[
+        tuple[int, int], typer.Option(help="Rounds of the expert nets: first and second stage.")
+    ] = (300_000, 150_000),
+    folder: Annotated[
+        Path, typer.Option(help="Where unfinished training is kept; it goes on from there.")
+    ] = Path(".ringmaster/train"),
+    output: Annotated[Path, typer.Option(help="Folder for the nets.")] = Path("engine/bots"),
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = os.cpu_count() or 1,
+) -> None:
+    """Train the nets of the learned levels; `make train` compiles what that needs."""
+    from api.cli.train.run import Plan
+    from api.cli.train.run import train as run
+
+    plan = Plan({"strong": strong, "expert": expert}, seed, folder, jobs)
+    raise typer.Exit(run(plan, output))
 
 
 @app.command()

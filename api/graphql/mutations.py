@@ -8,8 +8,8 @@ from strawberry import field
 from api.errors import Refused
 from api.graphql import series as of_series
 from api.graphql.context import ContextInfo
+from api.graphql.refusals import user_error
 from api.guests import clean_name
-from api.problems import problem
 from api.values import Answer, Meta, NewMatch
 from engine.cards import PLAYER_COUNTS
 from engine.codec import encode_action
@@ -31,7 +31,7 @@ from schema.inputs import (
     check_turn_seconds,
     seat_setup,
 )
-from schema.payloads import GuestPayload, MatchPayload, SeriesPayload, UserError
+from schema.payloads import GuestPayload, MatchPayload, SeriesPayload
 from schema.series import Series
 from schema.types import match_of
 
@@ -43,7 +43,7 @@ class Mutation:
         try:
             token, guest = await info.context.guests.sign_in(name)
         except RuleError as error:
-            return GuestPayload(user_errors=[_user_error(error)])
+            return GuestPayload(user_errors=[user_error(error)])
         return GuestPayload(user_errors=[], token=token, player_id=strawberry.ID(guest.player_id))
 
     @field(description="Open a match; it starts by itself once no seat is OPEN.")
@@ -144,7 +144,7 @@ async def _series(work: Awaitable[Series], client_mutation_id: str | None = None
     try:
         series = await work
     except (RuleError, Refused) as error:
-        errors = [_user_error(error)]
+        errors = [user_error(error)]
         return SeriesPayload(user_errors=errors, client_mutation_id=client_mutation_id)
     return SeriesPayload(user_errors=[], series=series, client_mutation_id=client_mutation_id)
 
@@ -170,21 +170,11 @@ async def _payload(
     try:
         answer = await work()
     except (RuleError, Refused) as error:
-        return MatchPayload(user_errors=[_user_error(error)], client_mutation_id=client_mutation_id)
+        return MatchPayload(user_errors=[user_error(error)], client_mutation_id=client_mutation_id)
     return MatchPayload(
         user_errors=[],
         match=match_of(answer.view, answer.version, answer.hash),
         client_mutation_id=client_mutation_id,
-    )
-
-
-def _user_error(error: RuleError | Refused) -> UserError:
-    told = problem(error)
-    return UserError(
-        code=told.code,
-        message=told.sentence,
-        path=None if told.field is None else [told.field],
-        current_version=told.current_version,
     )
 
 
@@ -205,4 +195,5 @@ def _new_match(new: CreateMatchInput, caller: str, caller_name: str) -> NewMatch
         tuple(seats),
         new.visibility or Visibility.PRIVATE,
         check_turn_seconds(new.turn_seconds),
+        bool(new.advice),
     )

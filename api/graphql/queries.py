@@ -11,10 +11,13 @@ from api.errors import Refused
 from api.graphql import series as of_series
 from api.graphql.context import ContextInfo
 from api.graphql.paging import page_size
+from api.graphql.refusals import user_error
 from api.store.keys import is_series_id
 from api.values import Answer
 from engine.bots import LEVELS
+from engine.errors import RuleError
 from engine.state import Status
+from schema.advice import AdvicePayload, advice_of
 from schema.codes import ErrorCode
 from schema.series import Series
 from schema.types import BotLevel, Match, MatchConnection, MatchEdge, Node, PageInfo, match_of
@@ -85,6 +88,27 @@ class Query:
     ) -> str | None:
         caller = await info.context.player_id()
         return await info.context.series.replay(series_id, number, caller)
+
+    @field(
+        description=(
+            "What a level of bots would do in the caller's place, from what the caller's seat may "
+            "know; only in matches opened with `advice`."
+        )
+    )
+    async def advice(
+        self,
+        info: ContextInfo,
+        match_id: strawberry.ID,
+        level: str = "expert",
+        first: int | None = 5,
+    ) -> AdvicePayload:
+        try:
+            limit = page_size(first)
+            player = await info.context.player()
+            found = await info.context.service.advise(match_id, player.player_id, level)
+        except (RuleError, Refused) as error:
+            return AdvicePayload(user_errors=[user_error(error)], advice=[])
+        return AdvicePayload(user_errors=[], advice=[advice_of(one) for one in found[:limit]])
 
     @field(description="The levels that bots can be asked for, gentlest first.")
     def bot_levels(self, info: ContextInfo) -> list[BotLevel]:

@@ -6,6 +6,7 @@ from typing import Final
 
 from engine.actions import Action, ChooseHand, Scout, Show
 from engine.bots import greedy, heuristic
+from engine.bots.nets import net
 from engine.bots.sight import sight
 from engine.bots.weighing import Weighed, weigh
 from engine.legal import may_choose, scout_ends, shows
@@ -28,6 +29,18 @@ def by_rule_of_thumb(view: View, history: History, budget: int) -> list[Weighed]
     weighed = {w.action: w for w in by_heuristic(view, history, budget)}
     first = [weighed[action] for action in greedy.ranked(view) if action in weighed]
     return [*first, *(w for w in weighed.values() if w not in first)]
+
+
+def by_small_net(view: View, history: History, budget: int) -> list[Weighed]:
+    """As ``by_heuristic``, by a small net that has learnt what points are to come."""
+    seen = sight(view, history)
+    return weigh(seen, budget, net("strong", len(view.seats)).worth, by_win=False)
+
+
+def by_net(view: View, history: History, budget: int) -> list[Weighed]:
+    """As ``by_small_net``, by a wider net, and in a match's last round by who will win it."""
+    seen = sight(view, history)
+    return weigh(seen, budget, net("expert", len(view.seats)).worth, by_win=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +88,15 @@ LEVELS: Final = {
             "Counts up what an action leaves it with, and heeds what others took in the open.",
             25,
             by_heuristic,
+        ),
+        _weighing(
+            "strong", "Has learnt from many rounds what a position is worth.", 25, by_small_net
+        ),
+        _weighing(
+            "expert",
+            "Has learnt from many more, and plays a match's last round to win the match.",
+            25,
+            by_net,
         ),
     )
 }

@@ -5,6 +5,7 @@ command that made them, its seed and date, and the file's SHA-256. ``ringmaster 
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -59,8 +60,16 @@ def net(level: str, players: int) -> Net:
 @cache
 def _nets() -> dict[tuple[str, int], Net]:
     folder = files("engine.bots")
-    data = folder.joinpath(DATA).read_bytes()
     about = json.loads(folder.joinpath(ABOUT).read_text("utf-8"))
+    return read_nets(folder.joinpath(DATA).read_bytes(), about)
+
+
+def read_nets(data: bytes, about: Mapping[str, Any]) -> dict[tuple[str, int], Net]:
+    """The nets in ``data``, by level and number of players, as ``about`` describes them.
+
+    Raises:
+        ValueError: it describes other data.
+    """
     if sha256(data).hexdigest() != about["sha256"]:
         raise ValueError(f"{DATA} is not the file that {ABOUT} describes")
     weights = np.frombuffer(data, dtype="<f2").astype(np.float64)

@@ -1,7 +1,10 @@
 """Bots: legal, repeatable, and blind to what their seat may not know."""
 
-# mypy: disable-error-code="union-attr"
+# mypy: disable-error-code="union-attr, operator"
 
+import os
+import subprocess
+import sys
 from random import Random
 
 import pytest
@@ -11,12 +14,14 @@ from hypothesis import strategies as st
 from engine.actions import ChooseHand, End, Scout, ScoutAndShow, Show
 from engine.bots import LEVELS, quick_action
 from engine.bots.greedy import structure
-from engine.cards import PLAYER_COUNTS
+from engine.bots.sight import known
+from engine.cards import PLAYER_COUNTS, Card
 from engine.decide import decide
 from engine.events import Event
 from engine.evolve import fold
+from engine.sets import SetKind
 from engine.state import Status
-from engine.views import history, view
+from engine.views import ScoutedCard, ShownSet, history, view
 from tests.builders import actors, any_legal, create, exchanged, mostly_shows, play_out, position
 
 every_level = pytest.mark.parametrize("level", LEVELS.values(), ids=LEVELS)
@@ -115,7 +120,7 @@ def test_in_the_lobby_there_is_nothing_to_do(level):
 
 def test_levels_are_named_and_described():
     assert list(LEVELS) == [level.name for level in LEVELS.values()]
-    assert {"casual", "regular"} <= set(LEVELS)
+    assert list(LEVELS)[:5] == ["casual", "regular", "skilled", "strong", "expert"]
     assert all(level.description and level.budget_ms > 0 for level in LEVELS.values())
 
 
@@ -167,3 +172,79 @@ def test_structure_counts_the_sets_of_a_hand():
     assert structure([3, 4]) == 4
     assert structure([3, 4, 5]) == 4 + 4 + 9
     assert structure([7, 7, 1]) == 4
+
+
+HIGH, LOW = Card(10, 8), Card(1, 2)
+
+
+def scouted_in_the_open(card, other):
+    """Both cards lay on the table; the next player took ``card``, and the other was captured."""
+    return (
+        ShownSet(2, (other,), SetKind.SINGLE, 0),
+        ShownSet(2, (card,), SetKind.SINGLE, 1),
+        ScoutedCard(1, End.LEFT, card, 2),
+    )
+
+
+@pytest.mark.parametrize("level", ["skilled", "strong", "expert"])
+def test_a_card_scouted_in_the_open_decides_what_is_shown(level):
+    match = position(
+        "2/7 6/1 3/10 9/8 4/9 | 10/8 1/3 1/4 5/7 6/2 | 1/5 1/7 3/5 6/8 4/6 | 3/7 2/4 5/9 7/8 2/6",
+        chips=(0, 0, 1, 0),
+    )
+    seen = view(match, 0)
+
+    # Against a known ten a nine is wasted; against a known one or two it is hard to beat.
+    assert LEVELS[level].action(seen, scouted_in_the_open(HIGH, LOW), 0) == Show(0, 1, 1)
+    assert LEVELS[level].action(seen, scouted_in_the_open(LOW, HIGH), 0) == Show(0, 3, 1)
+
+
+def test_known_cards_are_those_scouted_and_not_shown_since():
+    shown = ShownSet(0, (Card(4, 3), Card(4, 5)), SetKind.MATCHING, 0)
+    taken = (ScoutedCard(1, End.LEFT, Card(4, 3), 0), ScoutedCard(2, End.RIGHT, Card(4, 5), 0))
+
+    assert known((), 3).held == (frozenset(),) * 3
+    told = known((shown, *taken), 3)
+    assert told.held == (set(), {Card(3, 4)}, {Card(4, 5)})
+    assert told.seen == {Card(3, 4), Card(4, 5)}
+    again = known((shown, *taken, ShownSet(1, (Card(3, 4),), SetKind.SINGLE, 0)), 3)
+    assert again.held == (set(), set(), {Card(4, 5)})
+
+
+def test_in_the_last_round_expert_plays_to_win_the_match():
+    """With the match all but won, the surest way counts, not the most points."""
+    found = []
+    for seed in range(40):
+        for _, match in play_out(3, seed, mostly_shows)[::5]:
+            if match.status is not Status.PLAYING or match.round.number != 3:
+                continue
+            seen = view(match, match.round.turn)
+            weighed = LEVELS["expert"].weighing(seen, (), 400)
+            assert all(0 <= w.win <= 1 for w in weighed)
+            best = max(weighed, key=lambda w: w.points)
+            found.append((weighed[0].win >= best.win - 0.01, weighed[0].action == best.action))
+    assert all(won for won, _ in found)
+    assert not all(same for _, same in found)
+
+
+@every_count
+def test_levels_decide_alike_in_any_process(players):
+    """Whatever runs beside it and however often it was asked before."""
+    asked = (
+        "from engine.bots import LEVELS\n"
+        "from engine.views import history, view\n"
+        "from tests.builders import actors, play_out\n"
+        "log = []\n"
+        f"for events, match in play_out({players}, 11, rounds=1):\n"
+        "    log += events\n"
+        "    for seat in actors(match):\n"
+        "        for level in LEVELS.values():\n"
+        "            print(level.action(view(match, seat), history(log), 5))\n"
+    )
+    told = {
+        subprocess.check_output([sys.executable, "-c", asked], env={**os.environ, **env}, text=True)
+        for env in ({"OPENBLAS_NUM_THREADS": "1"}, {"PYTHONHASHSEED": "7"})
+    }
+
+    assert len(told) == 1
+    assert "Show(" in next(iter(told))

@@ -1,0 +1,1 @@
+"""``ringmaster train``: the nets of the learned levels, from rounds played against themselves."""

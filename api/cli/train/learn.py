@@ -1,8 +1,8 @@
 """One net for one number of players, learning from rounds against itself, its past and a heuristic.
 
 Values of positions after one's own action are learnt by TD(lambda): the points still to come, and
-in a match's last round the share of the win. A second stage at a lower rate meets more heuristics,
-each another one.
+in a match's last round the share of the win. A second stage at a lower rate meets more of others:
+the greedy levels, and heuristics each unlike the one before.
 """
 
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from api.cli.train.rounds import HEURISTIC, LEARNER, PAST
+from api.cli.train.rounds import GREEDY, HEURISTIC, LEARNER, PAST
+from api.cli.train.sparring import LINE
 from engine.bots.features import width
-from engine.bots.heuristic import LINE
 from engine.cards import HAND_SIZE
 
 ROUNDS: Final = 500  # played between two updates
@@ -23,7 +23,7 @@ RATE: Final = (1e-3, 3e-5)  # the first and the last learning rate
 EXPLORE: Final = (0.15, 0.03)  # decisions that noise is added to
 LATE_RATE: Final = (3e-4, 2e-5)  # the same of the second stage
 LATE_EXPLORE: Final = (0.05, 0.02)
-HEURISTIC_TABLES: Final = 0.3  # rounds of the second stage that nobody else like it plays in
+OTHER_TABLES: Final = 0.4  # rounds of the second stage without another net
 TRACE: Final = 0.85
 SELVES: Final = 12  # former selves kept as opponents
 POINTS: Final = 1 / 36  # what a squared error in points counts
@@ -81,9 +81,7 @@ class Learner:
         before = self.past[rng.integers(len(self.past))] if self.past else self.net
         line = LINE[self.players]
         if is_late:
-            alone = rng.random(ROUNDS) < HEURISTIC_TABLES
-            policies[alone] = HEURISTIC
-            policies[alone, rng.integers(self.players, size=alone.sum())] = LEARNER
+            policies = self._with_others(rng, policies)
             line = line * np.exp(0.4 * rng.standard_normal(len(line)))
         rows = np.zeros((ROOM, width(self.players)), np.float32)
         notes = np.zeros((ROOM, 3), np.float32)
@@ -119,6 +117,15 @@ class Learner:
         policies = np.where(chance < 0.12, HEURISTIC, old)
         policies[np.arange(ROUNDS), rng.integers(self.players, size=ROUNDS)] = LEARNER
         return policies.astype(np.int64)
+
+    def _with_others(self, rng: np.random.Generator, policies: Array) -> Array:
+        """Some tables where one learner meets none of its like."""
+        chance = rng.random(ROUNDS)
+        policies[chance < OTHER_TABLES] = HEURISTIC
+        policies[chance < OTHER_TABLES / 2] = GREEDY
+        alone = np.flatnonzero(chance < OTHER_TABLES)
+        policies[alone, rng.integers(self.players, size=len(alone))] = LEARNER
+        return policies
 
     def _step(self, rows: Array, notes: Array, rate: float) -> None:
         """One step of Adam on the squared error in points and the log loss of the win."""

@@ -30,6 +30,7 @@ from engine.bots.features import (
     LAST,
     NEAR,
     NEXT,
+    OWN_STRUCTURE,
     OWNER,
     PLAYERS,
     ROW,
@@ -42,7 +43,7 @@ from engine.bots.moves import MOST, SCOUT, SHOW, WIDTH, moves, strength
 
 LIMIT = 200  # actions; learners need not see the rare longer rounds
 STEPS = 1024  # positions of a round that are learnt from
-LEARNER, PAST, HEURISTIC = 0, 1, 2  # policies
+LEARNER, PAST, HEURISTIC, GREEDY = 0, 1, 2, 3  # policies
 TIE_BREAK = 0.002  # as engine.bots.weighing
 SPREAD = np.array([0.0, 0.0, 6.0, 8.0, 9.0, 9.0])  # of totals before the last round, by players
 
@@ -244,10 +245,10 @@ def _decide(
     fresh = True
     for move in range(count):
         ender = _imagine(on, mind, seat, size, move)
-        _weigh(mind, policy, nets, line, fresh, ender, table_after(mind.out, move * WIDTH, size))
+        _weigh(mind, policy, nets, line, fresh, ender, move, size)
         fresh = fresh and ender != GOES_ON
         worth = mind.result[0]
-        if facts[LAST] and by_win and policy != HEURISTIC:
+        if facts[LAST] and by_win and policy < HEURISTIC:
             worth = mind.result[1] + TIE_BREAK * mind.result[0]
             if noisy:
                 worth += 0.0001 * below(chance, 1000)
@@ -257,7 +258,7 @@ def _decide(
             best = move
             best_worth = worth
     ender = _imagine(on, mind, seat, size, best)
-    _weigh(mind, policy, nets, line, fresh, ender, table_after(mind.out, best * WIDTH, size))
+    _weigh(mind, policy, nets, line, fresh, ender, best, size)
     return best, ender
 
 
@@ -289,19 +290,33 @@ def _imagine(on: Round, mind: Mind, seat: int, size: int, move: int) -> Any:
 
 
 def _weigh(
-    mind: Mind, policy: int, nets: Any, line: Any, fresh: bool, ender: int, size: int
+    mind: Mind,
+    policy: int,
+    nets: Any,
+    line: Any,
+    fresh: bool,
+    ender: int,
+    move: int,
+    size: int,
 ) -> None:
-    """Value what is imagined, with ``size`` cards on the table; ``fresh``: a decision's first."""
+    """Value what ``move`` led to, with ``size`` cards on the table before.
+
+    ``fresh``: a decision's first.
+    """
     facts, row, result = mind.imagined, mind.row, mind.result
     if ender != GOES_ON:
         result[0] = margin(facts, ender)
         result[1] = share(facts, ender)
         return
-    if facts[CHOOSING]:
-        size = 0
+    size = 0 if facts[CHOOSING] else table_after(mind.out, move * WIDTH, size)
     row[:] = 0
     hand = facts[SEATS + HAND]
     features(row, 0, mind.tops, hand, mind.table, mind.undersides, size, facts, mind.scratch)
+    if policy == GREEDY:
+        result[0] = row[OWN_STRUCTURE]
+        if not facts[CHOOSING]:
+            result[0] += _greed(mind.out, move * WIDTH, mind.table, size)
+        return
     if policy == HEURISTIC:
         total = 0.0
         for i in range(row.shape[0]):
@@ -315,6 +330,17 @@ def _weigh(
     _value(net, row, mind.base, mind.base_hidden, mind.hidden, mind.middle, result)
     result[0] += lead(facts)
     result[1] = 1 / (1 + np.exp(-result[1]))
+
+
+def _greed(out: Any, at: int, table: Any, size: int) -> Any:
+    """As ``engine.bots.greedy``: the longest and weakest show, a big Scout & Show, else a scout."""
+    kind, count = out[at], out[at + 5]
+    if kind == SCOUT:
+        return 0.0
+    shown = strength(table, 0, size)
+    if kind == SHOW:
+        return 1e6 + 1e4 * count - shown
+    return 1e5 + shown if count > 2 else -1e5
 
 
 def _first_layer(net: Any, row: Any, base: Any, base_hidden: Any) -> None:

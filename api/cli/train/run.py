@@ -2,7 +2,6 @@
 
 import json
 import multiprocessing
-import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
@@ -58,8 +57,6 @@ def train(plan: Plan, output: Path) -> int:
     """
     console = Console(stderr=True)
     plan.folder.mkdir(parents=True, exist_ok=True)
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-        os.environ[name] = "1"  # one process a core is quicker
     context = multiprocessing.get_context("spawn")
     with (
         context.Manager() as manager,

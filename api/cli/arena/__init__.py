@@ -1,0 +1,1 @@
+"""``ringmaster arena``: levels against each other on duplicate deals."""

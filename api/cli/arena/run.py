@@ -1,0 +1,96 @@
+"""Plays contests on all cores with a progress bar, and prints a line for each."""
+
+import multiprocessing
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from api.cli.arena.contests import Contest, Played, play_deal, standing
+from engine.series import Result
+from engine.standings import Interval, Line
+
+Results = dict[Contest, list[Result]]
+
+
+def arena(contests: Sequence[Contest], jobs: int, replays: Path | None, levels: str) -> int:
+    """Play everything and print the table; the exit code.
+
+    ``replays``: a file to write them to, one a line, as `ringmaster audit` reads them.
+    """
+    results: Results = defaultdict(list)
+    kept = replays.open("w", encoding="utf-8") if replays else None
+    try:
+        for played in _played(contests, jobs, levels, replays=kept is not None):
+            results[played.contest] += played.results
+            if kept:
+                kept.writelines(f"{line}\n" for line in played.replays)
+    finally:
+        if kept:
+            kept.close()
+    Console().print(_table(contests, results))
+    return 0
+
+
+def _played(
+    contests: Sequence[Contest], jobs: int, levels: str, *, replays: bool
+) -> Iterator[Played]:
+    matches = sum(contest.deals * contest.players for contest in contests)
+    with (
+        Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        ) as bar,
+        ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool,
+    ):
+        task = bar.add_task("matches", total=matches)
+        working = [
+            pool.submit(play_deal, contest, deal, replays=replays, levels=levels)
+            for contest in contests
+            for deal in range(1, contest.deals + 1)
+        ]
+        try:
+            for work in as_completed(working):
+                yield work.result()
+                bar.advance(task, len(work.result().results))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _table(contests: Sequence[Contest], results: Results) -> Table:
+    found = Table(
+        "level", "against", "players", "deals", "matches", "points a round", "wins", "fair share"
+    )
+    for contest in contests:
+        ordered = sorted(results[contest], key=lambda result: result.number)
+        found.add_row(*_row(contest, standing(contest.players, ordered)))
+    return found
+
+
+def _row(contest: Contest, line: Line) -> list[str]:
+    return [
+        contest.level,
+        contest.against,
+        str(contest.players),
+        str(contest.deals),
+        str(line.played),
+        _with(line.difference, line.difference_interval, "+.2f"),
+        _with(line.win_share, line.win_share_interval, ".3f"),
+        f"{1 / contest.players:.3f}",
+    ]
+
+
+def _with(value: float | None, interval: Interval | None, form: str) -> str:
+    if value is None:
+        return "-"
+    if interval is None:
+        return f"{value:{form}}"
+    return f"{value:{form}} [{interval.low:{form}}, {interval.high:{form}}]"

@@ -7,7 +7,7 @@ READY := .venv/.ready
 .PHONY: help setup up test lint format lock schema playthroughs fuzz bench clean
 
 help: ## List the commands
-	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 setup: $(READY) ## Make the environment in .venv
 
@@ -51,12 +51,26 @@ lock: $(READY) ## Pin every dependency anew in requirements.lock
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	  --no-annotate --no-header --extra dev pyproject.toml --output-file requirements.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	  --no-annotate --no-header --extra train --constraint requirements.lock \
+	  pyproject.toml --output-file requirements-train.lock
 
 fuzz: $(READY) ## Let schemathesis try the API at length
 	@FUZZ_EXAMPLES=300 $(BIN)/python -m pytest --timeout 3600 tests/contract
 
 bench: $(READY) ## Measure what a move costs
 	@$(BIN)/python -m tests.bench
+
+bench-bots: $(READY) ## Measure what a bot's decision costs, and a turn from commit to commit
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench_bots
+
+arena: $(READY) ## Play every level against the one before it (DEALS=100)
+	@$(BIN)/python -m api.cli.main arena $(if $(DEALS),--deals $(DEALS))
+
+train: $(READY) ## Train the nets of the learned levels anew; goes on where it was stopped
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	  --requirement requirements-train.lock
+	@$(BIN)/python -m api.cli.main train
 
 clean: ## Remove the environment and the embedded Redis's data
 	rm -rf .venv .ringmaster

@@ -11,6 +11,7 @@ from celery.signals import worker_process_init, worker_process_shutdown, worker_
 from api.bootstrap import Parts, build
 from api.logs import set_up_logging
 from api.settings import read_settings
+from engine.bots import load_nets
 
 T = TypeVar("T")
 TASK_SECONDS: Final = (
@@ -71,6 +72,7 @@ runtime = Runtime()
 @worker_process_init.connect
 def _open(**_: Any) -> None:
     set_up_logging(read_settings().log_level)
+    load_nets()  # once per process, and not in the first turn
     runtime.open()
 
 

@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from api.settings import read_settings
+from api.threads import one_thread
 
-# One thread for numpy: the matrices are small and the processes many.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+one_thread()
 
 app = typer.Typer(
     add_completion=False,

@@ -45,6 +45,7 @@ OWN_STEPS = 55  # neighbours 0, 1, 2 apart, next but one 0, 1 apart
 OWN_STRUCTURE = 60  # squared sizes of all sets
 OWN_LOWEST = 61  # of the singles
 OWN_HIGHEST = 62
+HAND_WIDTH = 63
 # the table,
 SET_SIZE = 63  # one of 7, up to 6 and more
 SET_MATCHING = 70
@@ -100,8 +101,26 @@ def features(
     All describe the position after the viewer's action: the hand's ``tops``, ``size`` of them, top
     and bottom numbers of the active set, and ``facts``. ``scratch`` holds as many as the hand.
     """
+    best = own_hand(out, at, tops, size, scratch)
+    all_else(out, at, best, table, undersides, table_size, facts)
+
+
+def own_hand(out: Floats, at: int, tops: Sequence[int], size: int, scratch: Ints) -> int:
+    """Write what the hand alone decides, the first ``HAND_WIDTH``; its strongest set's strength."""
     _links(out, at, tops, size)
-    best = _sets(out, at, tops, size, scratch)
+    return _sets(out, at, tops, size, scratch)
+
+
+def all_else(
+    out: Floats,
+    at: int,
+    best: int,
+    table: Sequence[int],
+    undersides: Sequence[int],
+    table_size: int,
+    facts: Sequence[int],
+) -> None:
+    """Write the rest; ``best`` is the strength of the hand's strongest set."""
     strength = _table(out, at, table, table_size, facts)
     if facts[OWNER] > 0 and best > strength:
         out[at + CAN_BEAT] = 1.0

@@ -46,7 +46,6 @@ def shapes(players: int, hidden: int, middle: int) -> list[tuple[int, ...]]:
     ]
 
 
-@cache
 def net(level: str, players: int) -> Net:
     """The net of a learned level for a number of players.
 
@@ -55,6 +54,15 @@ def net(level: str, players: int) -> Net:
         KeyError: there is no such net.
     """
     return _nets()[level, players]
+
+
+def load_nets() -> None:
+    """Read all nets now, so that no decision has to.
+
+    Raises:
+        ValueError: as ``net``.
+    """
+    _nets()
 
 
 @cache

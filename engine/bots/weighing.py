@@ -9,7 +9,7 @@ import numpy as np
 from engine.actions import Action, ChooseHand, End, Scout, ScoutAndShow, Show
 from engine.bots import features as f
 from engine.bots.after import GOES_ON, ROOM, after, lead, margin, share, table_after
-from engine.bots.moves import MOST, SCOUT, SHOW, WIDTH, moves
+from engine.bots.moves import MOST, SCOUT, SCOUT_AND_SHOW, SHOW, WIDTH, moves
 from engine.bots.sight import Sight
 
 # Rows of features to points still to come and, in a match's last round, shares of the win.
@@ -37,13 +37,7 @@ def weigh(seen: Sight, budget: int, valuer: Valuer, *, by_win: bool) -> list[Wei
     ``by_win``: in the match's last round a share of the win counts instead of points.
     """
     found = _choices(seen) if seen.choosing else _afters(seen, budget)
-    width = f.width(seen.facts[f.PLAYERS])
-    rows = [0.0] * (width * len(found))
-    scratch = [0] * ROOM
-    for n, (_, tops, table, undersides, size, facts, _) in enumerate(found):
-        hand = facts[f.SEATS + f.HAND]
-        f.features(rows, n * width, tops, hand, table, undersides, size, facts, scratch)
-    points, wins = valuer(np.array(rows).reshape(-1, width))
+    points, wins = valuer(_rows(found, f.width(seen.facts[f.PLAYERS])))
     last = by_win and bool(seen.facts[f.LAST])
     weighed = []
     for n, (action, *_, facts, ender) in enumerate(found):
@@ -60,6 +54,23 @@ def _worth(weighed: Weighed) -> float:
     if weighed.win is None:
         return weighed.points
     return round(weighed.win + TIE_BREAK * weighed.points, DECIMALS)
+
+
+def _rows(found: "list[_After]", width: int) -> Any:
+    """A row of features for each; what hangs on the hand alone is worked out once per hand."""
+    rows = [0.0] * (width * len(found))
+    scratch = [0] * ROOM
+    known: dict[tuple[int, ...], tuple[int, list[float]]] = {}
+    for n, (_, tops, table, undersides, size, facts, _) in enumerate(found):
+        at, hand = n * width, facts[f.SEATS + f.HAND]
+        key = tuple(tops[:hand])
+        if key in known:
+            best, rows[at : at + f.HAND_WIDTH] = known[key]
+        else:
+            best = f.own_hand(rows, at, tops, hand, scratch)
+            known[key] = best, rows[at : at + f.HAND_WIDTH]
+        f.all_else(rows, at, best, table, undersides, size, facts)
+    return np.array(rows).reshape(-1, width)
 
 
 _After = tuple[Action, list[int], list[int], list[int], int, list[int], int]
@@ -87,13 +98,21 @@ def _afters(seen: Sight, budget: int) -> list[_After]:
         [0] * ROOM,
     )
     found: list[_After] = []
-    for at in range(0, WIDTH * max(1, min(count, budget)), WIDTH):
+    for at in _foremost(out, count, budget):
         tops, bottoms = seen.tops[:], seen.bottoms[:]
         table, undersides, facts = seen.table[:], seen.undersides[:], seen.facts[:]
         ender = after(out, at, tops, bottoms, table, undersides, seen.table_size, facts)
         size = table_after(out, at, seen.table_size)
         found.append((_action(seen.seat, out, at), tops, table, undersides, size, facts, ender))
     return found
+
+
+def _foremost(out: list[int], count: int, budget: int) -> list[int]:
+    """Where the moves begin; of too many, the Scout & Shows of the smallest sets are left out."""
+    places = list(range(0, WIDTH * count, WIDTH))
+    if count > budget:
+        places.sort(key=lambda at: -out[at + 5] if out[at] == SCOUT_AND_SHOW else -MOST)
+    return places[: max(1, budget)]
 
 
 def _action(seat: int, out: list[int], at: int) -> Action:

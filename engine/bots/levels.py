@@ -57,7 +57,7 @@ class Level:
     description: str
     budget_ms: int
     choose: Callable[[View, History, int, int], Action]
-    budget: int = 96
+    budget: int = 64
     weighing: Weighing = by_rule_of_thumb
 
     def action(self, view: View, history: History, seed: int) -> Action:

@@ -1,7 +1,6 @@
 """``ringmaster up``: Redis, API, workers and sweeper under one roof, started again if one dies."""
 
 import contextlib
-import ctypes
 import fcntl
 import os
 import select
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from api.cli.embedded import embedded_redis
+from api.cli.pool import die_with_parent
 from api.queues import BATCH, QUEUES
 from api.settings import Settings
 
@@ -50,7 +50,7 @@ class Child:
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - this process has one thread
+            preexec_fn=die_with_parent,  # noqa: PLW1509 - this process has one thread
         )
 
     def died(self) -> bool:
@@ -68,12 +68,6 @@ class Child:
                 self.process.send_signal(number)
         except ProcessLookupError:
             pass
-
-
-def _die_with_parent() -> None:
-    if sys.platform == "linux":
-        pr_set_pdeathsig = 1
-        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
 
 
 class Stop(Exception):  # noqa: N818 - not an error

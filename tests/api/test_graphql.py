@@ -146,7 +146,8 @@ async def test_a_node_is_found_by_its_id(client):
 async def test_bot_levels_are_published(client):
     data = await client.data("{ botLevels { name description budgetMs } }")
 
-    assert [level["name"] for level in data["botLevels"]] == ["casual", "regular"]
+    names = [level["name"] for level in data["botLevels"]]
+    assert names == ["casual", "regular", "skilled", "strong", "expert"]
 
 
 async def test_every_refusal_of_a_lobby_input_names_the_field(client):

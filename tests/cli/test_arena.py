@@ -2,6 +2,11 @@
 
 import json
 import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -81,3 +86,38 @@ def test_an_unknown_level_is_told(names):
 
     assert told.exit_code == 2
     assert "no such level" in told.output
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_its_processes_end_with_it(number):
+    command = [sys.executable, "-m", "api.cli.main", "arena", "--deals", "1000", "--jobs", "2"]
+    arena = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    found: set[int] = set()
+    for _ in range(200):
+        found = children(arena.pid)
+        if len(found) >= 3:  # two that play and the one that tracks resources
+            break
+        time.sleep(0.05)
+    assert len(found) >= 3
+
+    arena.send_signal(number)
+    arena.wait(20)
+
+    for _ in range(200):
+        left = {pid for pid in found if runs(pid)}
+        if not left:
+            return
+        time.sleep(0.05)
+    raise AssertionError(left)
+
+
+def runs(pid: int) -> bool:
+    try:
+        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())  # empty for one that nobody reaped
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def children(parent: int) -> set[int]:
+    found = Path(f"/proc/{parent}/task/{parent}/children").read_text()
+    return {int(pid) for pid in found.split()}

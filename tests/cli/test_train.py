@@ -32,16 +32,17 @@ def plan(folder):
     return Plan({"strong": (2 * ROUNDS, 0), "expert": (2 * ROUNDS, ROUNDS)}, 7, folder, 1)
 
 
-def test_training_is_repeatable_and_goes_on_where_it_was_interrupted(tmp_path):
+def test_training_is_repeatable_and_goes_on_where_it_was_interrupted(tmp_path, monkeypatch):
     whole, parted, news = plan(tmp_path / "a"), plan(tmp_path / "b"), SimpleQueue[Any]()
     for folder in (whole.folder, parted.folder):
         folder.mkdir()
-    run._train_one(whole, "expert", 2, news)
+    monkeypatch.setattr(run, "_news", [news])
+    run._train_one(whole, "expert", 2)
 
     learner = Learner(2, 7, 2 * ROUNDS, ROUNDS, (5, 4))
     learner.learn(compiled())
     learner.save(parted.file("expert", 2))
-    run._train_one(parted, "expert", 2, news)
+    run._train_one(parted, "expert", 2)
 
     first, second = (Learner.load(p.file("expert", 2)) for p in (whole, parted))
     assert first.done == second.done == 3 * ROUNDS

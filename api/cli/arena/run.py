@@ -1,9 +1,9 @@
 """Plays contests on all cores with a progress bar, and prints a line for each."""
 
-import multiprocessing
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Generator, Sequence
+from concurrent.futures import as_completed
+from contextlib import closing
 from pathlib import Path
 
 from rich.console import Console
@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from api.cli.arena.contests import Contest, Played, play_deal, standing
+from api.cli.pool import pool
 from engine.series import Result
 from engine.standings import Interval, Line
 
@@ -24,21 +25,20 @@ def arena(contests: Sequence[Contest], jobs: int, replays: Path | None, levels: 
     """
     results: Results = defaultdict(list)
     kept = replays.open("w", encoding="utf-8") if replays else None
-    try:
-        for played in _played(contests, jobs, levels, replays=kept is not None):
+    with closing(_played(contests, jobs, levels, replays=replays is not None)) as every:
+        for played in every:
             results[played.contest] += played.results
             if kept:
                 kept.writelines(f"{line}\n" for line in played.replays)
-    finally:
-        if kept:
-            kept.close()
+    if kept:
+        kept.close()
     Console().print(_table(contests, results))
     return 0
 
 
 def _played(
     contests: Sequence[Contest], jobs: int, levels: str, *, replays: bool
-) -> Iterator[Played]:
+) -> Generator[Played]:
     matches = sum(contest.deals * contest.players for contest in contests)
     with (
         Progress(
@@ -48,21 +48,17 @@ def _played(
             TimeRemainingColumn(),
             console=Console(stderr=True),
         ) as bar,
-        ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool,
+        pool(jobs) as processes,
     ):
         task = bar.add_task("matches", total=matches)
         working = [
-            pool.submit(play_deal, contest, deal, replays=replays, levels=levels)
+            processes.submit(play_deal, contest, deal, replays=replays, levels=levels)
             for contest in contests
             for deal in range(1, contest.deals + 1)
         ]
-        try:
-            for work in as_completed(working):
-                yield work.result()
-                bar.advance(task, len(work.result().results))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for work in as_completed(working):
+            yield work.result()
+            bar.advance(task, len(work.result().results))
 
 
 def _table(contests: Sequence[Contest], results: Results) -> Table:

@@ -2,8 +2,9 @@
 
 import json
 import multiprocessing
+import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -14,6 +15,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from api.cli.pool import pool
 from api.cli.train import learn
 from api.cli.train.compiled import compiled
 from api.cli.train.learn import SHAPES, Learner
@@ -21,6 +23,7 @@ from engine.bots.nets import ABOUT, DATA
 from engine.cards import PLAYER_COUNTS
 
 SAVED_EVERY: Final = 10  # updates
+LOOK_SECONDS: Final = 0.2
 LEVELS: Final = ("strong", "expert")
 
 
@@ -57,9 +60,8 @@ def train(plan: Plan, output: Path) -> int:
     """
     console = Console(stderr=True)
     plan.folder.mkdir(parents=True, exist_ok=True)
-    context = multiprocessing.get_context("spawn")
+    news: Any = multiprocessing.get_context("spawn").SimpleQueue()
     with (
-        context.Manager() as manager,
         Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -68,14 +70,15 @@ def train(plan: Plan, output: Path) -> int:
             TextColumn("{task.fields[margin]}"),
             console=console,
         ) as bars,
-        ProcessPoolExecutor(plan.jobs, mp_context=context) as pool,
+        pool(plan.jobs, _tell_to, news) as processes,
     ):
-        news: Any = manager.Queue()
-        tasks, working = {}, []
-        for level, players in plan.nets():
-            title = f"{level}, {players} players"
-            tasks[level, players] = bars.add_task(title, total=sum(plan.rounds[level]), margin="")
-            working.append(pool.submit(_train_one, plan, level, players, news))
+        tasks = {
+            (level, players): bars.add_task(
+                f"{level}, {players} players", total=sum(plan.rounds[level]), margin=""
+            )
+            for level, players in plan.nets()
+        }
+        working = [processes.submit(_train_one, plan, *key) for key in tasks]
         for key, done, margin in _until_done(working, news):
             note = f"{margin:+.2f} a round over its opponents"
             bars.update(tasks[key], completed=done, margin=note)
@@ -94,13 +97,17 @@ def _until_done(working: list[Future[None]], news: Any) -> Iterator[tuple[Any, i
                 work.result()  # raises what it raised
         if finished:
             return
-        try:
-            yield news.get(timeout=0.5)
-        except Exception:  # noqa: BLE001, S112 - queue.Empty, through a manager
-            continue
+        time.sleep(LOOK_SECONDS)
 
 
-def _train_one(plan: Plan, level: str, players: int, news: Any) -> None:
+_news: list[Any] = []  # where this process tells how far it is
+
+
+def _tell_to(news: Any) -> None:
+    _news.append(news)
+
+
+def _train_one(plan: Plan, level: str, players: int) -> None:
     file, (early, late) = plan.file(level, players), plan.rounds[level]
     learner = Learner.load(file) if file.exists() else None
     if learner is None or (learner.seed, learner.goal, learner.late) != (plan.seed, early, late):
@@ -111,7 +118,8 @@ def _train_one(plan: Plan, level: str, players: int, news: Any) -> None:
         margins = [*margins, learner.learn(rounds)][-SAVED_EVERY:]
         if learner.done % (learn.ROUNDS * SAVED_EVERY) == 0 or learner.done >= early + late:
             learner.save(file)
-        news.put(((level, players), learner.done, float(np.mean(margins))))
+        for news in _news:
+            news.put(((level, players), learner.done, float(np.mean(margins))))
 
 
 def write(plan: Plan, output: Path) -> None:

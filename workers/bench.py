@@ -36,15 +36,25 @@ class Bench:
         self._strikes = _shared(_LEVELS).cast("q")
         self._until = _shared(_LEVELS).cast("d")
 
+    def arrive(self, limit: float) -> None:
+        """Begin in a new process: what lies on its desk was left by one that died.
+
+        Not by the level's fault, unless it was late already: then Celery ended it.
+        """
+        self._look(_desk(), limit)
+        self._asking[_desk()] = 0
+
     def sits(self, level: int, limit: float) -> bool:
         """Whether the level is not to be asked; ``limit``: seconds that an answer may take."""
-        now, own = self._now(), _desk()
-        for desk, asked in enumerate(self._asking):
-            # What lies on one's own desk was left by a process that died over it.
-            if asked and (desk == own or now - self._since[desk] > limit + LATE_SECONDS):
-                self._asking[desk] = 0
-                self._bench(asked - 1)
-        return bool(now < self._until[level])
+        for desk in range(_DESKS):
+            self._look(desk, limit)
+        return bool(self._now() < self._until[level])
+
+    def _look(self, desk: int, limit: float) -> None:
+        asked = self._asking[desk]
+        if asked and self._now() - self._since[desk] > limit + LATE_SECONDS:
+            self._asking[desk] = 0
+            self._bench(asked - 1)
 
     @contextmanager
     def asking(self, level: int) -> Iterator[None]:

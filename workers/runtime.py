@@ -12,6 +12,7 @@ from api.bootstrap import Parts, build
 from api.logs import set_up_logging
 from api.settings import read_settings
 from engine.bots import load_nets
+from workers.thinking import bench
 
 T = TypeVar("T")
 TASK_SECONDS: Final = (
@@ -72,6 +73,7 @@ runtime = Runtime()
 @worker_process_init.connect
 def _open(**_: Any) -> None:
     set_up_logging(read_settings().log_level)
+    bench.arrive(read_settings().bot_limit_ms / 1000)
     load_nets()  # once per process, and not in the first turn
     runtime.open()
 

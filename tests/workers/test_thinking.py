@@ -230,12 +230,24 @@ def test_who_has_sat_is_asked_again_and_sits_again_at_once(slow, clock):
     assert not slow.sits(7, 2)
 
 
-def test_a_level_that_a_process_died_over_is_not_asked(slow):
+def test_a_level_that_a_process_was_ended_for_is_not_asked(slow, clock):
     asking = slow.asking(3)
     asking.__enter__()
+    clock[0] += 6
 
+    slow.arrive(2)
     assert slow.sits(3, 2)
     assert not slow.sits(4, 2)
+
+
+def test_a_process_killed_in_the_middle_of_a_thought_is_not_the_levels_fault(slow, clock):
+    asking = slow.asking(3)
+    asking.__enter__()
+    clock[0] += 1
+
+    slow.arrive(2)
+    clock[0] += 6
+    assert not slow.sits(3, 2)
 
 
 def test_a_level_that_another_process_is_stuck_in_is_not_asked(slow, clock):

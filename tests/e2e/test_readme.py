@@ -59,7 +59,8 @@ def test_the_first_match_runs_as_it_is_written(stack, tmp_path):
     assert '"shows"' in answers[5]
     assert '"code":"' in answers[6]
     assert "HandsDealt" in answers[7]
-    assert '"status":"FINISHED"' in answers[8]
+    assert '"reason":"As dealt' in answers[8]
+    assert '"status":"FINISHED"' in answers[9]
 
     token, match = re.findall(r"token=(\S+) match=(\S+)", ran.stdout)[0]
     follow_in_python(token, match, stack.url)

@@ -1,5 +1,6 @@
 """Keys to lines."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,3 +61,24 @@ def test_no_key_breaks_it(data):
     lines = editor.feed(data)
     assert all(line == END_OF_INPUT or line.isprintable() for line in lines)
     assert 0 <= editor.cursor <= len(editor.text)
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [b"\x1b[[A", b"\x1bOp", b"\x1b[?1;2c", b"\x1b[1;5R", b"\x1b[ q", b"\x1b[200~", b"\x1b[12\x01"],
+)
+def test_keys_it_does_not_know_are_passed_over(unknown):
+    editor = LineEditor()
+
+    assert editor.feed(b"ab" + unknown + b"c\r") in (["abc"], ["cab"])
+    for byte in unknown:  # one by one, as a slow line sends them
+        editor.feed(bytes([byte]))
+    assert editor.feed(b"\r") == [""]
+
+
+@given(st.lists(st.sampled_from("\x1b [O?;19Ap~\x01b"), max_size=12).map("".join))
+def test_nothing_typed_locks_it(keys):
+    editor = LineEditor()
+    editor.feed(keys.encode())
+
+    assert editor.feed(b"zz\r")

@@ -6,7 +6,13 @@ from typing import Final
 
 END_OF_INPUT: Final = "\x04"  # Ctrl-D, as a line of its own
 
-_KEY: Final = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z]|[^\[O])|[^\x1b]", re.DOTALL)
+# A function key of the Linux console; a control sequence (ECMA-48), or as much of one as there is
+# before what cannot belong to it; a key of a keypad; Alt with a key; a key.
+_KEY: Final = re.compile(
+    r"\x1b(?:\[\[.|(?!\[\[)\[[0-?]*+[ -/]*+(?:[@-Z\\-~]|(?=[^@-Z\\-~]))|O.|[^\[O])|[^\x1b]",
+    re.DOTALL,
+)
+_ARROW: Final = re.compile(r"\x1b(?:\[[0-9;]*|O)([ABCDHF])")
 _ARROWS: Final = {"A": "up", "B": "down", "C": "right", "D": "left", "H": "home", "F": "end"}
 _CONTROLS: Final = {
     "\r": "enter",
@@ -49,8 +55,8 @@ class LineEditor:
         return lines
 
     def _press(self, key: str) -> str | None:
-        name = _ARROWS.get(key[-1]) if key[0] == "\x1b" else None
-        name = _CONTROLS.get(key, name)
+        arrow = _ARROW.fullmatch(key)
+        name = _ARROWS[arrow[1]] if arrow else _CONTROLS.get(key)
         if name in ("enter", "eof"):
             return self._finish(name)
         if name is not None:

@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 from strawberry.asgi import GraphQL
+from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.subscriptions import GRAPHQL_SSE_PROTOCOL, GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import (
     BaseGraphQLTransportWSHandler,
@@ -30,6 +31,10 @@ class Handler(BaseGraphQLTransportWSHandler[Context, None]):
             await self.handle_invalid_message("This is not a graphql-transport-ws message")
             return
         await super().handle_message(message)
+
+    async def handle_task_exception(self, error: Exception) -> None:
+        if not isinstance(error, WebSocketDisconnected):  # clients come and go
+            await super().handle_task_exception(error)
 
 
 def _is_message(message: Any) -> bool:

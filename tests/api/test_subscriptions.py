@@ -2,13 +2,16 @@
 
 import asyncio
 import json
+import logging
 from contextlib import suppress
 from hashlib import sha256
 
 import pytest
+from strawberry.http.exceptions import WebSocketDisconnected
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
+from api.graphql.view import Handler
 from tests.client import Client, messages, raw_socket, subscribe
 from tests.conftest import Stack, until_finished
 
@@ -337,6 +340,16 @@ async def test_a_hundred_abrupt_closes_leave_nothing_open(stack, client):
     async with asyncio.timeout(10):
         while open_sockets(stack) > before:  # noqa: ASYNC110 - another process's state
             await asyncio.sleep(0.05)
+
+
+async def test_a_client_that_went_away_is_no_error_of_the_server(caplog):
+    handler = object.__new__(Handler)  # what was being sent when it went
+    handler.task_logger = logging.getLogger("ringmaster.test")
+
+    await handler.handle_task_exception(WebSocketDisconnected())
+    assert caplog.records == []
+    await handler.handle_task_exception(RuntimeError("ours"))
+    assert len(caplog.records) == 1
 
 
 def told(update: dict) -> list[dict]:

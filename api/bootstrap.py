@@ -13,6 +13,7 @@ from api.service import MatchService
 from api.settings import Settings
 from api.store.redis import RedisDirectory, RedisStore, connect
 from api.store.series import RedisSeriesStore
+from api.streams import Streams
 from api.values import Limits
 
 
@@ -27,6 +28,7 @@ class Parts:
     service: MatchService
     series: SeriesService
     guests: Guests
+    streams: Streams
 
     async def close(self) -> None:
         """Let waiting hints go out and close every connection."""
@@ -48,4 +50,5 @@ def build(settings: Settings) -> Parts:
     service = MatchService(store, directory, jobs, limits=limits)
     series = SeriesService(RedisSeriesStore(redis), jobs, limits=limits)
     guests = Guests(directory, settings.guest_ttl, settings.secret.get_secret_value())
-    return Parts(settings, redis, store, jobs, service, series, guests)
+    streams = Streams(settings.stream_seconds)
+    return Parts(settings, redis, store, jobs, service, series, guests, streams)

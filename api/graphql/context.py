@@ -10,6 +10,7 @@ from api.guests import Guests
 from api.ports import Guest
 from api.series.service import SeriesService
 from api.service import MatchService
+from api.streams import Streams
 
 SIGN_IN_FIRST = "Sign in first: `signInAsGuest` gives a token to send as `Bearer TOKEN`."
 
@@ -25,7 +26,7 @@ class Context:
     series: SeriesService
     guests: Guests
     authorization: str | None
-    stream_seconds: float
+    streams: Streams
     connection_params: dict[str, Any] | None = field(default=None, repr=False)
 
     async def caller(self) -> Guest | None:

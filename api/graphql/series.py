@@ -1,6 +1,5 @@
 """Series: resolvers of a few lines over their service."""
 
-import asyncio
 import base64
 import binascii
 from collections.abc import AsyncGenerator
@@ -74,20 +73,14 @@ async def updates(
     service, player_id = info.context.series, await info.context.player_id()
     await service.check_follow(series_id, player_id, after)
     progress = service.follow(series_id, player_id, after)
-    return _updates(service, progress, info.context.stream_seconds)
+    return _updates(service, info.context.streams.lasting(progress))
 
 
 async def _updates(
-    service: SeriesService, progress: AsyncGenerator[Progress, None], seconds: float
+    service: SeriesService, progress: AsyncGenerator[Progress, None]
 ) -> AsyncGenerator[SeriesUpdate, None]:
-    deadline = asyncio.get_running_loop().time() + seconds
     async with aclosing(progress):
-        while True:
-            try:
-                async with asyncio.timeout_at(deadline):
-                    told = await anext(progress)
-            except (TimeoutError, StopAsyncIteration):
-                return
+        async for told in progress:
             step = told.standing.step
             yield SeriesUpdate(
                 version=step.version,

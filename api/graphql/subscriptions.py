@@ -1,6 +1,5 @@
 """Following a match, cut to what the viewer may know, or a series."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -31,7 +30,7 @@ class Subscription:
         player_id = await context.player_id()
         await context.service.check_follow(match_id, player_id, after)
         moments = context.service.follow(match_id, player_id, after)
-        return _updates(moments, context.stream_seconds)
+        return _updates(context.streams.lasting(moments))
 
     @strawberry.subscription(
         description=(
@@ -48,17 +47,9 @@ class Subscription:
         return await of_series.updates(info, series_id, after)
 
 
-async def _updates(
-    moments: AsyncGenerator[Moment, None], seconds: float
-) -> AsyncGenerator[MatchUpdate, None]:
-    deadline = asyncio.get_running_loop().time() + seconds
+async def _updates(moments: AsyncGenerator[Moment, None]) -> AsyncGenerator[MatchUpdate, None]:
     async with aclosing(moments):
-        while True:
-            try:
-                async with asyncio.timeout_at(deadline):
-                    moment = await anext(moments)
-            except (TimeoutError, StopAsyncIteration):
-                return
+        async for moment in moments:
             yield MatchUpdate(
                 happened=moment.events,
                 at_ms=moment.at,

@@ -88,7 +88,7 @@ class GraphQLView(GraphQL[Context, None]):
             series=self._parts.series,
             guests=self._parts.guests,
             authorization=request.headers.get("authorization"),
-            stream_seconds=self._parts.settings.stream_seconds,
+            streams=self._parts.streams,
         )
 
     def decode_json(self, data: str | bytes) -> object:

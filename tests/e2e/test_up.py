@@ -12,8 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from websockets.exceptions import ConnectionClosed
 
-from tests.client import Client
+from tests.client import Client, messages, subscribe
 from tests.conftest import Stack, start_stack, until_finished
 
 ROOT = Path(__file__).parents[2]
@@ -259,3 +260,35 @@ async def patiently(client: Client, match_id: str) -> dict:
             if match and match["status"] == "FINISHED":
                 return match
             await asyncio.sleep(0.1)
+
+
+async def test_open_streams_complete_when_it_stops(tmp_path):
+    stack = start_stack(tmp_path)
+    query = 'subscription { matchUpdates(matchId: "%s") { version } }'
+    async with Client(stack.url) as ann, ann.socket() as ws:
+        await ann.sign_in("Ann")
+        match = await ann.create({"kind": "PLAYER"}, {"kind": "OPEN"}, visibility="PUBLIC")
+        await subscribe(ws, "1", match["id"])
+        assert (await anext(messages(ws)))["type"] == "next"
+        async with ann.http.stream(
+            "POST",
+            "/graphql",
+            json={"query": query % match["id"]},
+            headers={"accept": "text/event-stream"},
+        ) as answer:
+            lines = answer.aiter_lines()
+            assert await anext(lines) == "event: next"
+
+            began = time.monotonic()
+            stack.process.send_signal(signal.SIGTERM)
+            rest = [line async for line in lines]
+            last = await anext(messages(ws))
+            with pytest.raises(ConnectionClosed, match="1012"):  # service restart
+                await ws.recv()
+        stopped = await asyncio.to_thread(stack.stop, signal.SIGTERM)
+
+    assert "event: complete" in rest
+    assert last == {"id": "1", "type": "complete"}
+    assert stopped == 0
+    assert time.monotonic() - began < 4
+    assert "Traceback" not in (tmp_path / "stderr.log").read_text()

@@ -1,4 +1,4 @@
-"""Processes that work for a command and end with it, however it ends."""
+"""Processes that work for a command and end with it, however it ends; and how far they are."""
 
 import ctypes
 import multiprocessing
@@ -9,6 +9,22 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+
+def progress(*more: ProgressColumn) -> Progress:
+    """A bar per task on standard error, with what is done of how much and the time left."""
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    return Progress(*columns, TimeRemainingColumn(), *more, console=Console(stderr=True))
 
 
 def die_with_parent() -> None:

@@ -1,7 +1,7 @@
 """The store in Redis: a stream per match, written by one script."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
@@ -54,6 +54,22 @@ async def reaching() -> AsyncIterator[None]:
             yield
     except (RedisError, OSError, TimeoutError) as error:
         raise Unavailable(f"Redis failed with {type(error).__name__}") from error
+
+
+async def overdue(
+    redis: Redis, due: Callable[[str], str], now: int, limit: int
+) -> list[tuple[str, int]]:
+    """What is due by ``now`` in the sets ``due(shard)`` of all shards, the longest due first.
+
+    Raises:
+        Unavailable: Redis cannot be reached.
+    """
+    async with reaching(), redis.pipeline(transaction=False) as pipe:
+        for shard in keys.SHARDS:
+            pipe.zrange(due(shard), "-inf", now, byscore=True, offset=0, num=limit, withscores=True)
+        shards = await pipe.execute()
+    found = [(member.decode(), int(score)) for shard in shards for member, score in shard]
+    return sorted(found, key=lambda pair: pair[1])[:limit]
 
 
 class RedisStore:
@@ -168,20 +184,7 @@ class RedisStore:
             await pipe.execute()
 
     async def due(self, now: int, limit: int) -> list[tuple[str, int]]:
-        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
-            for shard in keys.SHARDS:
-                pipe.zrange(
-                    keys.due(shard),
-                    "-inf",
-                    now,
-                    byscore=True,
-                    offset=0,
-                    num=limit,
-                    withscores=True,
-                )
-            shards = await pipe.execute()
-        found = [(member.decode(), int(score)) for shard in shards for member, score in shard]
-        return sorted(found, key=lambda pair: pair[1])[:limit]
+        return await overdue(self._redis, keys.due, now, limit)
 
     async def postpone(self, match_id: str, seen: int, until: int) -> bool:
         async with reaching():

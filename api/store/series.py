@@ -17,7 +17,7 @@ from api.store.records import (
     encode_spec,
     encode_sums,
 )
-from api.store.redis import KEY_TTL, reaching
+from api.store.redis import KEY_TTL, overdue, reaching
 from engine.series import Order, SeriesStatus
 from engine.standings import none_yet, quantities
 
@@ -132,20 +132,7 @@ class RedisSeriesStore:
         return bytes(kept) if kept else None
 
     async def due(self, now: int, limit: int) -> list[tuple[str, int]]:
-        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
-            for shard in keys.SHARDS:
-                pipe.zrange(
-                    keys.series_due(shard),
-                    "-inf",
-                    now,
-                    byscore=True,
-                    offset=0,
-                    num=limit,
-                    withscores=True,
-                )
-            shards = await pipe.execute()
-        found = [(member.decode(), int(score)) for shard in shards for member, score in shard]
-        return sorted(found, key=lambda pair: pair[1])[:limit]
+        return await overdue(self._redis, keys.series_due, now, limit)
 
     async def postpone(self, series_id: str, seen: int, until: int) -> bool:
         due = keys.series_due(keys.series_shard(series_id))

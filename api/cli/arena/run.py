@@ -7,11 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from api.cli.arena.contests import Contest, Played, play_deal, standing
-from api.cli.pool import pool
+from api.cli.pool import pool, progress
 from engine.series import Result
 from engine.standings import Interval, Line
 
@@ -41,13 +40,7 @@ def _played(
 ) -> Generator[Played]:
     matches = sum(contest.deals * contest.players for contest in contests)
     with (
-        Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-        ) as bar,
+        progress() as bar,
         pool(jobs) as processes,
     ):
         task = bar.add_task("matches", total=matches)

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import TextColumn
 
-from api.cli.pool import pool
+from api.cli.pool import pool, progress
 from api.cli.train import learn
 from api.cli.train.compiled import compiled
 from api.cli.train.learn import SHAPES, Learner
@@ -62,14 +62,7 @@ def train(plan: Plan, output: Path) -> int:
     plan.folder.mkdir(parents=True, exist_ok=True)
     news: Any = multiprocessing.get_context("spawn").SimpleQueue()
     with (
-        Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[margin]}"),
-            console=console,
-        ) as bars,
+        progress(TextColumn("{task.fields[margin]}")) as bars,
         pool(plan.jobs, _tell_to, news) as processes,
     ):
         tasks = {

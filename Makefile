@@ -4,7 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test lint format lock schema playthroughs fuzz bench clean
+.PHONY: help setup up test lint format lock schema playthroughs fuzz bench bench-bots \
+  arena train clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20

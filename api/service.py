@@ -163,7 +163,7 @@ class MatchService:
         timeline = await self._seen(match_id, caller)
         return None if timeline is None else _answer(timeline, timeline.version, caller)
 
-    async def advise(self, match_id: str, caller: str, level: str) -> list[Advice]:
+    async def advise(self, match_id: str, caller: str, level: str, first: int) -> list[Advice]:
         """What a level would do in the caller's place, the best first; nothing out of turn.
 
         Raises:
@@ -171,8 +171,9 @@ class MatchService:
             RuleError: NOT_SEATED, FORBIDDEN where the match allows no advice, or INVALID_INPUT.
             Unavailable: Redis cannot be reached.
         """
-        if level not in LEVELS:
-            sentence = f"There is no such level; there are {', '.join(LEVELS)}."
+        advisers = [name for name, known in LEVELS.items() if known.ranking is not None]
+        if level not in advisers:
+            sentence = f"No such level gives advice; {', '.join(advisers)} do."
             raise RuleError(Reason.INVALID_INPUT, "level", sentence)
         timeline = await self._seen(match_id, caller)
         if timeline is None:
@@ -185,7 +186,7 @@ class MatchService:
             raise RuleError(Reason.FORBIDDEN, "matchId", "This match was opened without advice.")
         if seat not in to_act(match):
             return []
-        return advise(view(match, seat), history(timeline.round_events()), level)
+        return advise(view(match, seat), history(timeline.round_events()), level, first)
 
     async def replay(self, match_id: str, caller: str | None) -> dict[str, Any] | None:
         """The replay of a finished match that the caller may see, None if there is none.

@@ -21,7 +21,9 @@ class ActionType(StrEnum):
     SCOUT_AND_SHOW = "SCOUT_AND_SHOW"
 
 
-@strawberry.type(description="A legal action; the fields are those of its mutation's input.")
+@strawberry.type(
+    description="A legal action, as in replays: SCOUT_AND_SHOW has the fields of both its halves."
+)
 class AdvisedAction:
     type: ActionType
     flip: bool | None = field(description="CHOOSE_HAND, SCOUT, SCOUT_AND_SHOW.", default=None)
@@ -37,10 +39,13 @@ class AdvisedAction:
 class Advice:
     action: AdvisedAction
     points: float = field(
-        description="Expected at the round's end: one's own points less the others' mean."
+        description=(
+            "What `expert` expects at the round's end: one's own points less the others' mean. The "
+            "order is that of the level asked for."
+        )
     )
     win: float | None = field(
-        description="Expected share of the match's win; only in the last round, and by `expert`."
+        description="Expected share of the match's win; only in its last round."
     )
     reason: str = field(description="A sentence or two, from what the caller's seat may know.")
 

@@ -15,7 +15,7 @@ from billiard import current_process
 
 from workers.interrupts import TookTooLong
 
-STRIKES: Final = 3  # times in a row that a level may be late
+STRIKES: Final = 3  # times in a row that a level may be late, or its process die
 BENCH_SECONDS: Final = 60.0
 LATE_SECONDS: Final = 0.25  # over the limit, and a process counts as stuck
 _DESKS: Final = 65  # processes of a worker, and the one that is not a pool's
@@ -39,10 +39,14 @@ class Bench:
     def arrive(self, limit: float) -> None:
         """Begin in a new process: what lies on its desk was left by one that died.
 
-        Not by the level's fault, unless it was late already: then Celery ended it.
+        If it was late, Celery ended it; else something did, and only if that happens again and
+        again it is the level.
         """
         self._look(_desk(), limit)
+        asked = self._asking[_desk()]
         self._asking[_desk()] = 0
+        if asked:
+            self._strike(asked - 1)
 
     def sits(self, level: int, limit: float) -> bool:
         """Whether the level is not to be asked; ``limit``: seconds that an answer may take."""
@@ -64,9 +68,7 @@ class Bench:
         try:
             yield
         except TookTooLong:
-            self._strikes[level] += 1
-            if self._strikes[level] >= STRIKES:
-                self._bench(level)
+            self._strike(level)
             raise
         except BaseException:
             self._strikes[level] = 0
@@ -75,6 +77,11 @@ class Bench:
             self._strikes[level] = 0
         finally:
             self._asking[desk] = 0
+
+    def _strike(self, level: int) -> None:
+        self._strikes[level] += 1
+        if self._strikes[level] >= STRIKES:
+            self._bench(level)
 
     def _bench(self, level: int) -> None:
         self._until[level] = self._now() + BENCH_SECONDS

@@ -51,6 +51,7 @@ def think(
     Raises:
         ValueError: the seat has nothing to do.
     """
+    spare = quick_action(view)  # before the level sees the view: it might spoil it
     try:
         known, number = LEVELS[level], list(LEVELS).index(level)
         if quick or bench.sits(number, limit):
@@ -62,12 +63,10 @@ def think(
         fault, detail = Fault.TIMEOUT, late.clock
     except _Illegal as illegal:
         fault, detail = Fault.ILLEGAL, str(illegal)
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # noqa: BLE001 - not even `sys.exit` in a level stops the match
         fault, detail = Fault.RAISED, type(error).__name__  # its text could carry the hand
     log.error("bot fault: level=%s kind=%s detail=%s match=%s", level, fault, detail, view.match_id)
-    return Thought(quick_action(view), fault)
+    return Thought(spare, fault)
 
 
 def _answer(level: Level, view: View, history: History, seed: int, limit: float) -> Action:

@@ -11,6 +11,8 @@ from api.settings import read_settings
 from api.threads import one_thread
 
 one_thread()
+# Processes that are started from somebody's folder are not to import what lies there as ours.
+os.environ.setdefault("PYTHONSAFEPATH", "1")
 
 app = typer.Typer(
     add_completion=False,
@@ -177,15 +179,17 @@ def arena(  # noqa: PLR0917 - typer passes by name
     for name in filter(None, (level, against)):
         if name not in LEVELS:
             raise typer.BadParameter(f"There is no such level; there are {', '.join(LEVELS)}.")
-    counts = players or PLAYER_COUNTS
+    counts = tuple(dict.fromkeys(players or PLAYER_COUNTS))
     contests = [Contest(level, against, n, deals, seed) for n in counts] if level else []
     contests = contests or [c for c in ladder(deals, seed) if c.players in counts]
+    if replays is not None and not replays.parent.is_dir():
+        raise typer.BadParameter(f"There is no folder {replays.parent}.")
     raise typer.Exit(run(contests, jobs, replays, levels))
 
 
 @app.command()
 def train(  # noqa: PLR0917 - typer passes by name
-    seed: Annotated[int, typer.Option(help="Chooses weights, deals and what is tried.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Chooses weights and deals.")] = 1,
     strong: Annotated[
         tuple[int, int], typer.Option(help="Rounds of the strong nets: first and second stage.")
     ] = (60_000, 0),
@@ -202,6 +206,10 @@ def train(  # noqa: PLR0917 - typer passes by name
     from api.cli.train.run import Plan
     from api.cli.train.run import train as run
 
+    for early, late in (strong, expert):
+        if early < 1 or late < 0:
+            raise typer.BadParameter("A net needs one round and more; a stage is not negative.")
+    output.mkdir(parents=True, exist_ok=True)
     plan = Plan({"strong": strong, "expert": expert}, seed, folder, jobs)
     raise typer.Exit(run(plan, output))
 

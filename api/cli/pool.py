@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console
 from rich.progress import (
@@ -19,6 +19,8 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+
+INTERRUPTED: Final = 130
 
 
 def progress(*more: ProgressColumn) -> Progress:
@@ -47,11 +49,14 @@ def pool(
     executor = ProcessPoolExecutor(jobs, context, _begin, (prepare, *given))
     try:
         yield executor
-    except BaseException:
-        executor.shutdown(wait=False, cancel_futures=True)
-        for child in multiprocessing.active_children():
-            child.terminate()  # not after what it is at
+    except Exception:
+        executor.shutdown(cancel_futures=True)
         raise
+    except (KeyboardInterrupt, GeneratorExit, SystemExit):  # not after what they are at
+        for child in multiprocessing.active_children():
+            child.kill()
+        sys.stderr.flush()
+        os._exit(INTERRUPTED)  # the pool's own end would wait for them
     executor.shutdown()
 
 

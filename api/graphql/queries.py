@@ -105,10 +105,10 @@ class Query:
         try:
             limit = page_size(first)
             player = await info.context.player()
-            found = await info.context.service.advise(match_id, player.player_id, level)
+            found = await info.context.service.advise(match_id, player.player_id, level, limit)
         except (RuleError, Refused) as error:
             return AdvicePayload(user_errors=[user_error(error)], advice=[])
-        return AdvicePayload(user_errors=[], advice=[advice_of(one) for one in found[:limit]])
+        return AdvicePayload(user_errors=[], advice=[advice_of(one) for one in found])
 
     @field(description="The levels that bots can be asked for, gentlest first.")
     def bot_levels(self, info: ContextInfo) -> list[BotLevel]:

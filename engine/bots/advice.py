@@ -5,7 +5,9 @@ from typing import assert_never
 
 from engine.actions import Action, ChooseHand, End, Scout, ScoutAndShow, Show
 from engine.bots.levels import LEVELS
-from engine.bots.sight import Known, known
+from engine.bots.nets import net
+from engine.bots.sight import Known, known, sight
+from engine.bots.weighing import estimate
 from engine.cards import Card, Cards, flipped
 from engine.evolve import inserted
 from engine.sets import SetKind, kind_of, sets_in, tops_of
@@ -17,7 +19,8 @@ class Advice:
     """A legal action, best first.
 
     ``points``: the margin expected at the round's end, one's own points less the others' mean.
-    ``win``: the share of the match's win expected, from levels that play the last round for it.
+    ``win``: in a match's last round the share of the win expected. The order is the level's, the
+    expectations are those of ``expert``, whose nets have learnt them.
     """
 
     action: Action
@@ -26,18 +29,29 @@ class Advice:
     reason: str
 
 
-def advise(view: View, history: History, level: str) -> list[Advice]:
-    """What a level weighs for the viewer's own seat, the best first.
+def advise(view: View, history: History, level: str, first: int = 100) -> list[Advice]:
+    """What a level would do in the viewer's own seat, at most ``first`` actions, the best first.
 
     Raises:
-        ValueError: the seat has nothing to do.
+        ValueError: the seat has nothing to do, or the level gives no advice.
         KeyError: there is no such level.
     """
-    weighed = LEVELS[level].weighing(view, history, LEVELS[level].budget)
+    ranking = LEVELS[level].ranking
+    if ranking is None:
+        raise ValueError("this level gives no advice")
+    actions = ranking(view, history, LEVELS[level].budget)[:first]
+    if not actions:
+        return []
+    expected = estimate(sight(view, history), actions, net("expert", len(view.seats)).worth)
     knowledge = known(history, len(view.seats))
     return [
-        Advice(w.action, round(w.points, 2), w.win, reason(view, knowledge, w.action))
-        for w in weighed
+        Advice(
+            one.action,
+            round(one.points, 2),
+            None if one.win is None else round(one.win, 3),
+            reason(view, knowledge, one.action),
+        )
+        for one in expected
     ]
 
 
@@ -59,7 +73,9 @@ def reason(view: View, knowledge: Known, action: Action) -> str:
             card, left = _taken(round_.table, scout)
             hand = inserted(you.hand, card, scout.insert_at)
             then = _show(view, knowledge, hand, left, show)
-            return f"Takes the {card.top} to show with. {then}"
+            joins = show.first <= scout.insert_at < show.first + show.count
+            why = "to show with" if joins else "so that less is to be beaten"
+            return f"Takes the {card.top} {why}. {then}"
         case _:
             assert_never(action)
 
@@ -102,9 +118,10 @@ def _who_beats(view: View, knowledge: Known, cards: Cards) -> str | None:
     if len(cards) != 1:
         return None
     for seat, held in enumerate(knowledge.held):
-        higher = [max(card) for card in held if max(card) > cards[0].top]
+        higher = [card for card in held if max(card) > cards[0].top]
         if higher and view.you is not None and seat != view.you.seat:
-            return f"{_seat(view, seat)} is known to hold a {max(higher)}."
+            low, high = max(higher, key=max)
+            return f"{_seat(view, seat)} is known to hold the card {low}/{high}."
     return None
 
 

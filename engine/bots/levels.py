@@ -12,35 +12,38 @@ from engine.bots.weighing import Weighed, weigh
 from engine.legal import may_choose, scout_ends, shows
 from engine.views import History, View
 
-Weighing = Callable[[View, History, int], list[Weighed]]
+Ranking = Callable[[View, History, int], list[Action]]
 
 
-def by_heuristic(view: View, history: History, budget: int) -> list[Weighed]:
-    """At most ``budget`` moves worth weighing, by what a careful player counts up, best first.
+def by_heuristic(view: View, history: History, budget: int) -> list[Action]:
+    """At most ``budget`` actions worth weighing, by what a careful player counts up, best first.
 
     Raises:
         ValueError: the seat has nothing to do.
     """
-    return weigh(sight(view, history), budget, heuristic.worth, by_win=False)
+    return _actions(weigh(sight(view, history), budget, heuristic.worth, by_win=False))
 
 
-def by_rule_of_thumb(view: View, history: History, budget: int) -> list[Weighed]:
+def by_rule_of_thumb(view: View, history: History, budget: int) -> list[Action]:
     """As ``by_heuristic``, those first that the first two levels would play."""
-    weighed = {w.action: w for w in by_heuristic(view, history, budget)}
-    first = [weighed[action] for action in greedy.ranked(view) if action in weighed]
-    return [*first, *(w for w in weighed.values() if w not in first)]
+    first = greedy.ranked(view)
+    return [*first, *(a for a in by_heuristic(view, history, budget) if a not in first)]
 
 
-def by_small_net(view: View, history: History, budget: int) -> list[Weighed]:
+def by_small_net(view: View, history: History, budget: int) -> list[Action]:
     """As ``by_heuristic``, by a small net that has learnt what points are to come."""
     seen = sight(view, history)
-    return weigh(seen, budget, net("strong", len(view.seats)).worth, by_win=False)
+    return _actions(weigh(seen, budget, net("strong", len(view.seats)).worth, by_win=False))
 
 
-def by_net(view: View, history: History, budget: int) -> list[Weighed]:
+def by_net(view: View, history: History, budget: int) -> list[Action]:
     """As ``by_small_net``, by a wider net, and in a match's last round by who will win it."""
     seen = sight(view, history)
-    return weigh(seen, budget, net("expert", len(view.seats)).worth, by_win=True)
+    return _actions(weigh(seen, budget, net("expert", len(view.seats)).worth, by_win=True))
+
+
+def _actions(weighed: list[Weighed]) -> list[Action]:
+    return [one.action for one in weighed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ class Level:
     ``choose(view, history, budget, seed)`` returns a legal action for the view's own seat: a pure
     function of what the seat sees, of what everybody saw in this round, of the number of positions
     that it may value at most, and of a seed. ``budget_ms`` is the CPU time in milliseconds that a
-    decision is meant to stay under. ``weighing`` tells what actions are worth at this level.
+    decision is meant to stay under. ``ranking(view, history, budget)`` are legal actions, the best
+    first, for advice; without one the level gives none.
     """
 
     name: str
@@ -58,7 +62,7 @@ class Level:
     budget_ms: int
     choose: Callable[[View, History, int, int], Action]
     budget: int = 64
-    weighing: Weighing = by_rule_of_thumb
+    ranking: Ranking | None = None
 
     def action(self, view: View, history: History, seed: int) -> Action:
         """What this level does with its usual budget.
@@ -69,33 +73,39 @@ class Level:
         return self.choose(view, history, self.budget, seed)
 
 
-def _weighing(name: str, description: str, budget_ms: int, weighing: Weighing) -> Level:
+def _ranked(name: str, description: str, ranking: Ranking) -> Level:
     def best(view: View, history: History, budget: int, seed: int) -> Action:  # noqa: ARG001
-        return weighing(view, history, budget)[0].action
+        return ranking(view, history, budget)[0]
 
-    return Level(name, description, budget_ms, best, weighing=weighing)
+    return Level(name, description, 25, best, ranking=ranking)
 
 
 LEVELS: Final = {
     level.name: level
     for level in (
         Level(
-            "casual", "Plays sensibly and misses a better action now and then.", 25, greedy.casual
+            "casual",
+            "Plays sensibly and misses a better action now and then.",
+            25,
+            greedy.casual,
+            ranking=by_rule_of_thumb,
         ),
-        Level("regular", "Shows its longest set, scouts what links best.", 25, greedy.regular),
-        _weighing(
+        Level(
+            "regular",
+            "Shows its longest set, scouts what links best.",
+            25,
+            greedy.regular,
+            ranking=by_rule_of_thumb,
+        ),
+        _ranked(
             "skilled",
             "Counts up what an action leaves it with, and heeds what others took in the open.",
-            25,
             by_heuristic,
         ),
-        _weighing(
-            "strong", "Has learnt from many rounds what a position is worth.", 25, by_small_net
-        ),
-        _weighing(
+        _ranked("strong", "Has learnt from many rounds what a position is worth.", by_small_net),
+        _ranked(
             "expert",
             "Has learnt from many more, and plays a match's last round to win the match.",
-            25,
             by_net,
         ),
     )

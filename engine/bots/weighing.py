@@ -1,6 +1,6 @@
 """Every move worth weighing with what it is expected to be worth."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,20 @@ def weigh(seen: Sight, budget: int, valuer: Valuer, *, by_win: bool) -> list[Wei
     ``by_win``: in the match's last round a share of the win counts instead of points.
     """
     found = _choices(seen) if seen.choosing else _afters(seen, budget)
+    return sorted(_weighed(seen, found, valuer, by_win=by_win), key=_worth, reverse=True)
+
+
+def estimate(seen: Sight, actions: Sequence[Action], valuer: Valuer) -> list[Weighed]:
+    """Legal actions, whichever they are, with what they are expected to be worth; as ordered."""
+    if seen.choosing:
+        found = {one[0]: one for one in _choices(seen)}
+        chosen = [found[action] for action in actions]
+    else:
+        chosen = [_after(seen, _move(action), 0) for action in actions]
+    return _weighed(seen, chosen, valuer, by_win=True)
+
+
+def _weighed(seen: Sight, found: "list[_After]", valuer: Valuer, *, by_win: bool) -> list[Weighed]:
     points, wins = valuer(_rows(found, f.width(seen.facts[f.PLAYERS])))
     last = by_win and bool(seen.facts[f.LAST])
     weighed = []
@@ -47,7 +61,7 @@ def weigh(seen: Sight, budget: int, valuer: Valuer, *, by_win: bool) -> list[Wei
             worth, win = margin(facts, ender), share(facts, ender)
         worth, win = round(worth, DECIMALS), round(win, DECIMALS)
         weighed.append(Weighed(action, worth, win if last else None))
-    return sorted(weighed, key=_worth, reverse=True)
+    return weighed
 
 
 def _worth(weighed: Weighed) -> float:
@@ -97,14 +111,15 @@ def _afters(seen: Sight, budget: int) -> list[_After]:
         seen.may_scout_and_show,
         [0] * ROOM,
     )
-    found: list[_After] = []
-    for at in _foremost(out, count, budget):
-        tops, bottoms = seen.tops[:], seen.bottoms[:]
-        table, undersides, facts = seen.table[:], seen.undersides[:], seen.facts[:]
-        ender = after(out, at, tops, bottoms, table, undersides, seen.table_size, facts)
-        size = table_after(out, at, seen.table_size)
-        found.append((_action(seen.seat, out, at), tops, table, undersides, size, facts, ender))
-    return found
+    return [_after(seen, out, at) for at in _foremost(out, count, budget)]
+
+
+def _after(seen: Sight, out: list[int], at: int) -> _After:
+    tops, bottoms = seen.tops[:], seen.bottoms[:]
+    table, undersides, facts = seen.table[:], seen.undersides[:], seen.facts[:]
+    ender = after(out, at, tops, bottoms, table, undersides, seen.table_size, facts)
+    size = table_after(out, at, seen.table_size)
+    return _action(seen.seat, out, at), tops, table, undersides, size, facts, ender
 
 
 def _foremost(out: list[int], count: int, budget: int) -> list[int]:
@@ -123,3 +138,21 @@ def _action(seat: int, out: list[int], at: int) -> Action:
     if kind == SCOUT:
         return Scout(seat, side, gap, bool(flip))
     return ScoutAndShow(seat, side, gap, bool(flip), first, count)
+
+
+def _move(action: Action) -> list[int]:
+    """An action in play as ``engine.bots.moves`` writes it."""
+    match action:
+        case Show():
+            return [SHOW, 0, 0, 0, action.first, action.count]
+        case Scout():
+            return [SCOUT, _end(action.end), action.insert_at, int(action.flip), 0, 0]
+        case ScoutAndShow():
+            scout = _move(action.halves()[0])
+            return [SCOUT_AND_SHOW, *scout[1:4], action.first, action.count]
+        case _:
+            raise ValueError("this is no move")
+
+
+def _end(end: End) -> int:
+    return int(end is End.RIGHT)

@@ -1,6 +1,7 @@
 """`ringmaster arena`: duplicate deals in every seat, the same each time, replays that audit."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -86,6 +87,40 @@ def test_an_unknown_level_is_told(names):
 
     assert told.exit_code == 2
     assert "no such level" in told.output
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("raise ValueError(view.you.hand)", "level mine failed: ValueError"),
+        ("return None", "level mine failed: AttributeError"),
+        (
+            "from engine.actions import Show; return Show(view.you.seat, 99, 1)",
+            "level mine failed: what it answered is not legal",
+        ),
+        ("import os; os._exit(3)", "a process of the arena died"),
+    ],
+)
+def test_a_level_that_fails_is_told_in_a_line(tmp_path, body, told):
+    (tmp_path / "mine.py").write_text(
+        "from engine.bots import Level\n"
+        f"def choose(view, history, budget, seed):\n    {body}\n"
+        "LEVELS = {'mine': Level('mine', 'Mine.', 1, choose)}\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-m", "api.cli.main", "arena", "mine", "--players", "2", "--deals", "2"],
+        cwd=tmp_path,
+        env={**os.environ, "RINGMASTER_LEVELS": "mine"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert ran.returncode == 1
+    assert ran.stderr.splitlines()[-1] == f"ringmaster: {told}"
+    assert "Card" not in ran.stdout + ran.stderr
+    assert "Traceback" not in ran.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from engine.actions import ChooseHand, End, Scout, ScoutAndShow, Show
 from engine.bots import LEVELS, quick_action
 from engine.bots.greedy import structure
-from engine.bots.sight import known
+from engine.bots.nets import net
+from engine.bots.sight import known, sight
+from engine.bots.weighing import weigh
 from engine.cards import PLAYER_COUNTS, Card
 from engine.decide import decide
 from engine.events import Event
@@ -219,7 +221,8 @@ def test_in_the_last_round_expert_plays_to_win_the_match():
             if match.status is not Status.PLAYING or match.round.number != 3:
                 continue
             seen = view(match, match.round.turn)
-            weighed = LEVELS["expert"].weighing(seen, (), 400)
+            valuer = net("expert", 3).worth
+            weighed = weigh(sight(seen, ()), 400, valuer, by_win=True)
             assert all(0 <= w.win <= 1 for w in weighed)
             best = max(weighed, key=lambda w: w.points)
             found.append((weighed[0].win >= best.win - 0.01, weighed[0].action == best.action))

@@ -250,6 +250,17 @@ def test_a_process_killed_in_the_middle_of_a_thought_is_not_the_levels_fault(slo
     assert not slow.sits(3, 2)
 
 
+def test_a_level_that_ends_process_after_process_is_not_asked(slow):
+    asked = []  # kept, or they would come to an end
+    for _ in range(STRIKES):
+        assert not slow.sits(3, 2)
+        asked.append(slow.asking(3))
+        asked[-1].__enter__()
+        slow.arrive(2)
+
+    assert slow.sits(3, 2)
+
+
 def test_a_level_that_another_process_is_stuck_in_is_not_asked(slow, clock):
     slow._since[0], slow._asking[0] = clock[0], 3 + 1
 

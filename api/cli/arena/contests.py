@@ -10,6 +10,7 @@ from api.levels import adopt_levels
 from engine.actions import Action
 from engine.bots import LEVELS
 from engine.cards import PLAYER_COUNTS
+from engine.legal import is_legal
 from engine.series import Order, Result, Spec, play, replay_of
 from engine.standings import Line, add, none_yet, quantities, table
 from engine.views import History, View
@@ -41,6 +42,10 @@ class Played:
     replays: tuple[str, ...]
 
 
+class LevelFailed(Exception):  # noqa: N818 - not this program's error
+    """A level raised something or answered with an illegal action."""
+
+
 def ladder(deals: int, seed: int) -> list[Contest]:
     """Each level against the one before it, for every number of players."""
     return [
@@ -54,6 +59,9 @@ def play_deal(contest: Contest, deal: int, *, replays: bool, levels: str) -> Pla
     """Play a deal (from 1) once with the level in each seat; the same on every machine.
 
     ``levels`` names modules with levels from outside (``RINGMASTER_LEVELS``).
+
+    Raises:
+        LevelFailed: a level did, so that it cannot be measured.
     """
     adopt_levels(levels)
     results, kept = [], []
@@ -81,4 +89,12 @@ def _order(contest: Contest, number: int) -> Order:
 
 
 def _choose(level: str, view: View, history: History, seed: int) -> Action:
-    return LEVELS[level].action(view, history, seed)
+    try:
+        action = LEVELS[level].action(view, history, seed)
+        legal = is_legal(view, action)
+    except Exception as error:  # noqa: BLE001 - a level may raise anything
+        # Its text could carry a hand.
+        raise LevelFailed(f"level {level} failed: {type(error).__name__}") from None
+    if not legal:
+        raise LevelFailed(f"level {level} failed: what it answered is not legal")
+    return action

@@ -1,15 +1,17 @@
 """Plays contests on all cores with a progress bar, and prints a line for each."""
 
+import sys
 from collections import defaultdict
 from collections.abc import Generator, Sequence
 from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from api.cli.arena.contests import Contest, Played, play_deal, standing
+from api.cli.arena.contests import Contest, LevelFailed, Played, play_deal, standing
 from api.cli.pool import pool, progress
 from engine.series import Result
 from engine.standings import Interval, Line
@@ -18,19 +20,25 @@ Results = dict[Contest, list[Result]]
 
 
 def arena(contests: Sequence[Contest], jobs: int, replays: Path | None, levels: str) -> int:
-    """Play everything and print the table; the exit code.
+    """Play everything and print the table; the exit code, 1 if a level fails.
 
     ``replays``: a file to write them to, one a line, as `ringmaster audit` reads them.
     """
     results: Results = defaultdict(list)
     kept = replays.open("w", encoding="utf-8") if replays else None
-    with closing(_played(contests, jobs, levels, replays=replays is not None)) as every:
-        for played in every:
-            results[played.contest] += played.results
-            if kept:
-                kept.writelines(f"{line}\n" for line in played.replays)
-    if kept:
-        kept.close()
+    try:
+        with closing(_played(contests, jobs, levels, replays=replays is not None)) as every:
+            for played in every:
+                results[played.contest] += played.results
+                if kept:
+                    kept.writelines(f"{line}\n" for line in played.replays)
+    except (LevelFailed, BrokenProcessPool) as failure:
+        told = failure if isinstance(failure, LevelFailed) else "a process of the arena died"
+        print(f"ringmaster: {told}", file=sys.stderr)  # noqa: T201
+        return 1
+    finally:
+        if kept:
+            kept.close()
     Console().print(_table(contests, results))
     return 0
 
@@ -40,8 +48,8 @@ def _played(
 ) -> Generator[Played]:
     matches = sum(contest.deals * contest.players for contest in contests)
     with (
-        progress() as bar,
         pool(jobs) as processes,
+        progress() as bar,
     ):
         task = bar.add_task("matches", total=matches)
         working = [

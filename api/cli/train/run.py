@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
+from zipfile import BadZipFile
 
 import numpy as np
 from rich.console import Console
@@ -62,8 +63,8 @@ def train(plan: Plan, output: Path) -> int:
     plan.folder.mkdir(parents=True, exist_ok=True)
     news: Any = multiprocessing.get_context("spawn").SimpleQueue()
     with (
-        progress(TextColumn("{task.fields[margin]}")) as bars,
         pool(plan.jobs, _tell_to, news) as processes,
+        progress(TextColumn("{task.fields[margin]}")) as bars,
     ):
         tasks = {
             (level, players): bars.add_task(
@@ -102,7 +103,7 @@ def _tell_to(news: Any) -> None:
 
 def _train_one(plan: Plan, level: str, players: int) -> None:
     file, (early, late) = plan.file(level, players), plan.rounds[level]
-    learner = Learner.load(file) if file.exists() else None
+    learner = _load(file) if file.exists() else None
     if learner is None or (learner.seed, learner.goal, learner.late) != (plan.seed, early, late):
         learner = Learner(players, plan.seed, early, late, SHAPES[level])
     rounds = compiled()
@@ -113,6 +114,14 @@ def _train_one(plan: Plan, level: str, players: int) -> None:
             learner.save(file)
         for news in _news:
             news.put(((level, players), learner.done, float(np.mean(margins))))
+
+
+def _load(file: Path) -> Learner:
+    try:
+        return Learner.load(file)
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        why = f"ringmaster: {file} cannot be read ({type(error).__name__}); remove it"
+        raise SystemExit(why) from None
 
 
 def write(plan: Plan, output: Path) -> None:

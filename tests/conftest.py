@@ -22,7 +22,7 @@ from api.store.redis import connect
 from tests.client import Client
 
 settings.register_profile(
-    "default", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "default", max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "thorough", max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow]

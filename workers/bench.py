@@ -17,6 +17,7 @@ from workers.interrupts import TookTooLong
 
 STRIKES: Final = 3  # times in a row that a level may be late, or its process die
 BENCH_SECONDS: Final = 60.0
+ENDED_AFTER: Final = 3  # limits, and Celery ends the process
 LATE_SECONDS: Final = 0.25  # over the limit, and a process counts as stuck
 _DESKS: Final = 65  # processes of a worker, and the one that is not a pool's
 _LEVELS: Final = 1024
@@ -42,10 +43,14 @@ class Bench:
         If it was late, Celery ended it; else something did, and only if that happens again and
         again it is the level.
         """
-        self._look(_desk(), limit)
-        asked = self._asking[_desk()]
-        self._asking[_desk()] = 0
-        if asked:
+        desk, now = _desk(), self._now()
+        asked, self._asking[desk] = self._asking[desk], 0
+        if not asked:
+            return
+        # A pool takes some seconds to replace a process, whatever ended the one before.
+        if now - self._since[desk] >= ENDED_AFTER * limit:
+            self._bench(asked - 1)
+        else:
             self._strike(asked - 1)
 
     def sits(self, level: int, limit: float) -> bool:

@@ -9,11 +9,12 @@ from api.service import MatchService
 from api.settings import read_settings
 from workers import batch, house
 from workers.app import app
+from workers.bench import ENDED_AFTER
 from workers.runtime import runtime
 
 LIMIT_SECONDS = read_settings().bot_limit_ms / 1000
 # For a level that swallows the interruption, or that never comes back to Python to meet it.
-HARD_LIMIT_SECONDS = math.ceil(3 * LIMIT_SECONDS)
+HARD_LIMIT_SECONDS = math.ceil(ENDED_AFTER * LIMIT_SECONDS)
 BATCH_SECONDS = 600  # for a level that never comes back; the process is ended then
 
 

@@ -1,5 +1,6 @@
 """Cards, decks and the sizes that depend on the number of players (rules: Cards)."""
 
+from functools import cache
 from typing import Final, NamedTuple
 
 PLAYER_COUNTS: Final = (2, 3, 4, 5)
@@ -31,6 +32,7 @@ def flipped(cards: Cards) -> Cards:
     return tuple(card.turned() for card in cards)
 
 
+@cache
 def deck(players: int) -> Cards:
     """The cards used by ``players`` (2 to 5), lower number on top, sorted.
 

@@ -53,7 +53,7 @@ def shows_after_scout(view: View, end: End, insert_at: int, flip: bool) -> tuple
     you, round_ = turn
     if not 0 <= insert_at <= len(you.hand):
         return ()
-    card, left = _taken(round_.table, end, flip)
+    card, left = taken(round_.table, end, flip)
     return _shows(inserted(you.hand, card, insert_at), left)
 
 
@@ -66,7 +66,7 @@ def scout_and_shows(view: View) -> tuple[ScoutThenShows, ...]:
     found: list[ScoutThenShows] = []
     for end in End:
         for flip in (False, True):
-            card, left = _taken(round_.table, end, flip)
+            card, left = taken(round_.table, end, flip)
             found += _shows_per_gap(tops_of(you.hand), end, flip, card.top, left)
     return tuple(found)
 
@@ -131,7 +131,8 @@ def _shows(hand: Cards, table: Cards) -> tuple[SetAt, ...]:
     return tuple(reversed(sets_in(tops_of(hand), strength(tops_of(table)))))
 
 
-def _taken(table: Cards, end: End, flip: bool) -> tuple[Card, Cards]:
+def taken(table: Cards, end: End, flip: bool) -> tuple[Card, Cards]:
+    """The card that a scout takes, the way up it is held, and what it leaves of the active set."""
     card, left = (table[0], table[1:]) if end is End.LEFT else (table[-1], table[:-1])
     return (card.turned() if flip else card), left
 

@@ -1,9 +1,10 @@
-"""How many nodes a page may have."""
+"""Pages: how many nodes one may have, and where it stands among the others."""
 
 from typing import Final
 
 from api.errors import Refused
 from schema.codes import ErrorCode
+from schema.types import PageInfo
 
 PAGE_LIMIT: Final = 100
 USUAL: Final = 20
@@ -20,3 +21,13 @@ def page_size(first: int | None) -> int:
         sentence = f"`first` is from 0 to {PAGE_LIMIT}."
         raise Refused(ErrorCode.INVALID_INPUT, sentence, field="first")
     return limit
+
+
+def page_info(cursors: list[str], after: str | None, *, more: bool) -> PageInfo:
+    """Of a page with these cursors that was asked for ``after`` one; ``more``: others follow."""
+    return PageInfo(
+        has_next_page=more,
+        has_previous_page=after is not None,
+        start_cursor=cursors[0] if cursors else None,
+        end_cursor=cursors[-1] if cursors else None,
+    )

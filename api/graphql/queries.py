@@ -10,7 +10,7 @@ from strawberry import field
 from api.errors import Refused
 from api.graphql import series as of_series
 from api.graphql.context import ContextInfo
-from api.graphql.paging import page_size
+from api.graphql.paging import page_info, page_size
 from api.graphql.refusals import user_error
 from api.store.keys import is_series_id
 from api.values import Answer
@@ -20,7 +20,7 @@ from engine.state import Status
 from schema.advice import AdvicePayload, advice_of
 from schema.codes import ErrorCode
 from schema.series import Series
-from schema.types import BotLevel, Match, MatchConnection, MatchEdge, Node, PageInfo, match_of
+from schema.types import BotLevel, Match, MatchConnection, MatchEdge, Node, match_of
 
 
 @strawberry.type
@@ -55,12 +55,7 @@ class Query:
         ]
         return MatchConnection(
             edges=edges,
-            page_info=PageInfo(
-                has_next_page=more,
-                has_previous_page=after is not None,
-                start_cursor=edges[0].cursor if edges else None,
-                end_cursor=edges[-1].cursor if edges else None,
-            ),
+            page_info=page_info([edge.cursor for edge in edges], after, more=more),
         )
 
     @field(

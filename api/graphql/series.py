@@ -10,7 +10,7 @@ import strawberry
 
 from api.errors import Refused
 from api.graphql.context import ContextInfo
-from api.graphql.paging import page_size
+from api.graphql.paging import page_info, page_size
 from api.series.service import Progress, SeriesService, Standing
 from api.values import Meta
 from schema.codes import ErrorCode
@@ -22,7 +22,7 @@ from schema.series import (
     SeriesUpdate,
     matches_of,
 )
-from schema.types import PageInfo, at
+from schema.types import at
 
 _CURSOR: Final = "counted:"
 
@@ -120,12 +120,7 @@ async def _page(
     ]
     return SeriesMatchConnection(
         edges=edges,
-        page_info=PageInfo(
-            has_next_page=more,
-            has_previous_page=after is not None,
-            start_cursor=edges[0].cursor if edges else None,
-            end_cursor=edges[-1].cursor if edges else None,
-        ),
+        page_info=page_info([edge.cursor for edge in edges], after, more=more),
     )
 
 

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from typing import assert_never
 
-from engine.actions import Action, ChooseHand, End, Scout, ScoutAndShow, Show
+from engine.actions import Action, ChooseHand, Scout, ScoutAndShow, Show
 from engine.bots.levels import LEVELS
 from engine.bots.nets import net
 from engine.bots.sight import Known, known, sight
 from engine.bots.weighing import estimate
-from engine.cards import Card, Cards, flipped
+from engine.cards import Cards, flipped
 from engine.evolve import inserted
+from engine.legal import taken
 from engine.sets import SetKind, kind_of, sets_in, tops_of
 from engine.views import History, RoundView, View
 
@@ -70,7 +71,7 @@ def reason(view: View, knowledge: Known, action: Action) -> str:
             return _scout(view, you.hand, round_, action)
         case ScoutAndShow():
             scout, show = action.halves()
-            card, left = _taken(round_.table, scout)
+            card, left = taken(round_.table, scout.end, scout.flip)
             hand = inserted(you.hand, card, scout.insert_at)
             then = _show(view, knowledge, hand, left, show)
             joins = show.first <= scout.insert_at < show.first + show.count
@@ -93,7 +94,7 @@ def _show(view: View, knowledge: Known, hand: Cards, table: Cards, show: Show) -
 
 
 def _scout(view: View, hand: Cards, round_: RoundView, scout: Scout) -> str:
-    card, _ = _taken(round_.table, scout)
+    card, _ = taken(round_.table, scout.end, scout.flip)
     after = inserted(hand, card, scout.insert_at)
     at = scout.insert_at
     joined = [
@@ -105,11 +106,11 @@ def _scout(view: View, hand: Cards, round_: RoundView, scout: Scout) -> str:
     if joined:
         best = max(joined, key=lambda found: found.strength)
         where = f"making {_named(after[best.first : best.first + best.size])}"
-    taken = f"Takes the {card.top}, {where}"
+    takes = f"Takes the {card.top}, {where}"
     if len(view.seats) == 2:
-        return f"{taken}; it costs a scout chip."
+        return f"{takes}; it costs a scout chip."
     ends = round_.scouts_in_a_row == len(view.seats) - 2
-    paid = f"{taken}; {_seat(view, round_.owner)} gets a scout chip"
+    paid = f"{takes}; {_seat(view, round_.owner)} gets a scout chip"
     return f"{paid}, and the round ends." if ends else f"{paid}."
 
 
@@ -123,11 +124,6 @@ def _who_beats(view: View, knowledge: Known, cards: Cards) -> str | None:
             low, high = max(higher, key=max)
             return f"{_seat(view, seat)} is known to hold the card {low}/{high}."
     return None
-
-
-def _taken(table: Cards, scout: Scout) -> tuple[Card, Cards]:
-    card, left = (table[0], table[1:]) if scout.end is End.LEFT else (table[-1], table[:-1])
-    return (card.turned() if scout.flip else card), left
 
 
 def _best_set(hand: Cards) -> str:

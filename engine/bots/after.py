@@ -14,7 +14,6 @@ from engine.bots.features import (
     ROW,
     SCORE,
     SEATS,
-    reach,
 )
 from engine.bots.moves import SCOUT, SHOW, strength
 from engine.sets import rank
@@ -111,12 +110,20 @@ def _ender_of_scout(tops: Sequence[int], table: Sequence[int], left: int, facts:
     return owner if stuck else GOES_ON
 
 
+def _reach(tops: Sequence[int], size: int, first: int, step: int) -> int:
+    """How many cards from ``first`` on rise by ``step`` each."""
+    last = first + 1
+    while last < size and tops[last] - tops[last - 1] == step:
+        last += 1
+    return last - first
+
+
 def strongest(tops: Sequence[int], size: int) -> int:
     """The strength of the strongest set in a hand."""
     best = 0
     for first in range(size):
         for step in range(-1, 2):
-            count = reach(tops, size, first, step)
+            count = _reach(tops, size, first, step)
             low = min(tops[first], tops[first + count - 1])
             best = max(best, rank(count, 1 if step == 0 and count > 1 else 0, low))
     return best

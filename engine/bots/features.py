@@ -182,14 +182,6 @@ def _set_of(out: Floats, at: int, count: int, step: int) -> int:
     return squares
 
 
-def reach(tops: Sequence[int], size: int, first: int, step: int) -> int:
-    """How many cards from ``first`` on rise by ``step`` each."""
-    last = first + 1
-    while last < size and tops[last] - tops[last - 1] == step:
-        last += 1
-    return last - first
-
-
 def _sets(out: Floats, at: int, tops: Sequence[int], size: int, left: Ints) -> int:
     """Take the strongest set out, again and again; the strength of the first."""
     for i in range(size):

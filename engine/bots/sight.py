@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
 
 from engine.bots import features as f
 from engine.bots.after import ROOM
@@ -109,12 +108,7 @@ def _facts(view: View, you: OwnSeat, round_: RoundView, knowledge: Known) -> lis
 def _unseen(hand: Cards, table: Cards, knowledge: Known, players: int) -> Counter[int]:
     """How many cards of the deck that the viewer has not seen this round bear each number."""
     seen = knowledge.seen | {_either_way_up(card) for card in (*hand, *table)}
-    return Counter(number for card in _deck(players) if card not in seen for number in card)
-
-
-@cache
-def _deck(players: int) -> Cards:
-    return deck(players)
+    return Counter(number for card in deck(players) if card not in seen for number in card)
 
 
 def _either_way_up(card: Card) -> Card:

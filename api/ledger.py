@@ -87,17 +87,34 @@ class Ledger:
             raise Unreadable("This match cannot be read by this release.") from None
         return remembered
 
+    async def claim_id(self, match_id: str, caller: str, meta: Meta) -> str:
+        """The id to open a match under: the same for every attempt with the same key.
+
+        Raises:
+            Refused: KEY_REUSED.
+            Unavailable: the store cannot be reached.
+        """
+        if meta.key is None:
+            return match_id
+        key = Key(caller, meta.key, fingerprint(meta.request))
+        found = await self._store.claim_id(key, match_id)
+        if found is None:
+            raise key_reused()
+        return found
+
     async def open(self, match_id: str, command: Command) -> Timeline:
-        """Begin the log of a new match.
+        """Begin the log of a new match; one that has begun is left as it is.
 
         Raises:
             RuleError: the command is refused.
             Unavailable: the store cannot be reached.
         """
         timeline = self.timelines.get(match_id)
+        if timeline.match is not None:
+            return timeline
         events = decide(None, command, self._now())
         if await self._append(timeline, events, _Attempt(secrets.token_hex(6), None)) is None:
-            # Nobody else has this id: it was our own append, repeated after its answer was lost.
+            # Our own append, repeated after its answer was lost, or that of an earlier attempt.
             await self.refresh(timeline)
         return timeline
 
@@ -142,6 +159,8 @@ class Ledger:
                 break
             events = decide(match, command(match), self._now())
             if not events:
+                if attempt.key is not None:
+                    await self._store.remember(timeline.match_id, attempt.key, timeline.version)
                 return timeline.version
             written = await self._append(timeline, events, attempt)
             if written is not None:

@@ -84,6 +84,17 @@ class EventStore(Protocol):
         """
         ...
 
+    async def claim_id(self, key: Key, match_id: str) -> str | None:
+        """The id under which ``key`` opens its match: this one, or that of the first attempt.
+
+        None if the caller has used the key for another request.
+        """
+        ...
+
+    async def remember(self, match_id: str, key: Key, version: int) -> None:
+        """Let a key stand for a version that it did not make, since nothing was left to do."""
+        ...
+
     async def append(self, append: Append) -> bool:
         """Write ``commit``; False if the log is not one short of its version, or knows the key."""
         ...

@@ -11,7 +11,7 @@ from api.ledger import Ledger, now_ms
 from api.ports import Commit, Directory, EventStore, Jobs
 from api.store.keys import new_match_id
 from api.timelines import Timeline
-from api.values import Answer, Fault, Limits, Meta, Moment, NewMatch, Owed
+from api.values import ANYHOW, Answer, Fault, Joining, Limits, Meta, Moment, NewMatch, Owed
 from engine import replay
 from engine.actions import Action
 from engine.bots import LEVELS
@@ -59,14 +59,16 @@ class MatchService:
 
     # What people do.
 
-    async def create(self, caller: str, new: NewMatch) -> Answer:
+    async def create(self, caller: str, new: NewMatch, meta: Meta = ANYHOW) -> Answer:
         """Open a match and start it if no seat is open.
 
         Raises:
             RuleError: INVALID_INPUT.
+            Refused: KEY_REUSED.
             Unavailable: Redis cannot be reached.
         """
-        match_id, code = new_match_id(), _new_code()
+        match_id = await self._ledger.claim_id(new_match_id(), caller, meta)
+        code = await self._reserve_code(match_id)
         command = CreateMatch(
             match_id=match_id,
             seats=new.seats,
@@ -77,63 +79,76 @@ class MatchService:
             turn_seconds=new.turn_seconds,
             advice=new.advice,
         )
-        if not await self._directory.reserve_code(code, match_id, self._limits.match_ttl):
-            return await self.create(caller, new)
         return _answer(await self._ledger.open(match_id, command), 1, caller)
 
+    async def _reserve_code(self, match_id: str) -> str:
+        while True:
+            code = _new_code()
+            if await self._directory.reserve_code(code, match_id, self._limits.match_ttl):
+                return code
+
     async def join(
-        self, match_id: str, caller: str, name: str, entropy: str | None, *, invited: bool
+        self, match_id: str, caller: str, joining: Joining, meta: Meta = ANYHOW
     ) -> Answer:
-        """Take the first open seat; ``invited``: the caller knew the join code.
+        """Take the first open seat of a public match, or of the caller's own.
 
         Raises:
-            Refused: NOT_FOUND.
+            Refused: NOT_FOUND, STALE_VERSION, KEY_REUSED.
             RuleError: FORBIDDEN, MATCH_FULL, MATCH_OVER.
             Unavailable: Redis cannot be reached.
         """
-
-        def command(match: Match) -> Command:
-            may_enter = invited or match.visibility is Visibility.PUBLIC or match.host == caller
-            return JoinMatch(caller, name, may_enter, entropy)
-
-        return await self._submit(match_id, caller, command, Meta())
+        return await self._join(match_id, caller, joining, meta, invited=False)
 
     async def join_by_code(
-        self, code: str, match_id: str | None, caller: str, name: str, entropy: str | None
+        self,
+        code: str,
+        match_id: str | None,
+        caller: str,
+        joining: Joining,
+        meta: Meta = ANYHOW,
     ) -> Answer:
         """Take the first open seat of the match that a join code leads to.
 
         ``match_id`` is the match meant, where the caller named one too.
 
         Raises:
-            Refused: NOT_FOUND.
+            Refused: NOT_FOUND, STALE_VERSION, KEY_REUSED.
             RuleError: MATCH_FULL, MATCH_OVER.
             Unavailable: Redis cannot be reached.
         """
         found = await self._directory.find_code(code.strip().upper())
         if found is None or match_id not in (None, found):
             raise Refused(ErrorCode.NOT_FOUND, "No match has this join code.", field="joinCode")
-        return await self.join(found, caller, name, entropy, invited=True)
+        return await self._join(found, caller, joining, meta, invited=True)
 
-    async def leave(self, match_id: str, caller: str) -> Answer:
+    async def _join(
+        self, match_id: str, caller: str, joining: Joining, meta: Meta, *, invited: bool
+    ) -> Answer:
+        def command(match: Match) -> Command:
+            may_enter = invited or match.visibility is Visibility.PUBLIC or match.host == caller
+            return JoinMatch(caller, joining.name, may_enter, joining.entropy)
+
+        return await self._submit(match_id, caller, command, meta)
+
+    async def leave(self, match_id: str, caller: str, meta: Meta = ANYHOW) -> Answer:
         """Give up one's seat.
 
         Raises:
-            Refused: NOT_FOUND.
+            Refused: NOT_FOUND, STALE_VERSION, KEY_REUSED.
             RuleError: NOT_SEATED, MATCH_OVER.
             Unavailable: Redis cannot be reached.
         """
-        return await self._submit(match_id, caller, lambda _: LeaveMatch(caller), Meta())
+        return await self._submit(match_id, caller, lambda _: LeaveMatch(caller), meta)
 
-    async def start(self, match_id: str, caller: str) -> Answer:
+    async def start(self, match_id: str, caller: str, meta: Meta = ANYHOW) -> Answer:
         """Start with bots on the seats still open.
 
         Raises:
-            Refused: NOT_FOUND.
+            Refused: NOT_FOUND, STALE_VERSION, KEY_REUSED.
             RuleError: FORBIDDEN, MATCH_OVER.
             Unavailable: Redis cannot be reached.
         """
-        return await self._submit(match_id, caller, lambda _: StartMatch(caller), Meta())
+        return await self._submit(match_id, caller, lambda _: StartMatch(caller), meta)
 
     async def act(
         self, match_id: str, caller: str, action: Callable[[int], Action], meta: Meta

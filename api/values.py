@@ -1,8 +1,8 @@
 """What goes into the service and what comes out of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from engine.due import Due
 from engine.state import Seat, Visibility
@@ -19,6 +19,9 @@ class Meta:
     key: str | None = None
     expected_version: int | None = None
     request: Any = None
+
+
+ANYHOW: Final = Meta()  # no key, whatever the version
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,14 @@ class NewMatch:
     visibility: Visibility
     turn_seconds: int | None
     advice: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """How somebody sits down: a name to show, and a share of the deals if any."""
+
+    name: str
+    entropy: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,17 @@ class SeatInput:
     bot_level: str | None = field(description="A name of `botLevels`, for BOT.", default=None)
 
 
+@strawberry.input(description="How to carry out a mutation.")
+class MoveMeta:
+    idempotency_key: str | None = field(
+        description="1 to 128 printable ASCII characters; the same key again does it only once.",
+        default=None,
+    )
+    expected_version: int | None = field(
+        description="Refuse with STALE_VERSION unless the match is at this version.", default=None
+    )
+
+
 @strawberry.input(description="A new match. It starts by itself once no seat is OPEN.")
 class CreateMatchInput:
     seats: list[SeatInput] = field(description="2 to 5; the number of players.")
@@ -43,6 +54,9 @@ class CreateMatchInput:
     advice: bool | None = field(
         description="Let every player ask what a bot would do in their place.", default=False
     )
+    meta: MoveMeta | None = field(
+        description="Only `idempotencyKey`: there is no version yet to expect.", default=None
+    )
     client_mutation_id: str | None = None
 
 
@@ -55,18 +69,8 @@ class JoinMatchInput:
         description="The caller's share of the deals: 1 to 64 printable ASCII characters.",
         default=None,
     )
+    meta: MoveMeta | None = None
     client_mutation_id: str | None = None
-
-
-@strawberry.input(description="How to carry out a move.")
-class MoveMeta:
-    idempotency_key: str | None = field(
-        description="1 to 128 printable ASCII characters; the same key again does it only once.",
-        default=None,
-    )
-    expected_version: int | None = field(
-        description="Refuse with STALE_VERSION unless the match is at this version.", default=None
-    )
 
 
 @strawberry.input(description="Keep the hand as dealt, or flip all of it.")
@@ -183,6 +187,18 @@ def check_key(key: str | None) -> str | None:
     return key
 
 
+def check_version(version: int | None) -> int | None:
+    """A version to expect; the first commit of a match is version 1.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+    """
+    if version is not None and version < 1:
+        sentence = "A version is a number from 1 on."
+        raise RuleError(Reason.INVALID_INPUT, "expectedVersion", sentence)
+    return version
+
+
 def check_turn_seconds(seconds: int | None) -> int | None:
     """A clock's seconds per turn.
 
@@ -236,7 +252,4 @@ def series_spec(new: CreateSeriesInput) -> Spec:
     if not set(spec.entries) <= set(LEVELS):
         sentence = f"There is no such level; there are {', '.join(LEVELS)}."
         raise RuleError(Reason.INVALID_INPUT, "seats", sentence)
-    if new.meta is not None and new.meta.expected_version is not None:
-        sentence = "A series that is yet to be created has no version."
-        raise RuleError(Reason.INVALID_INPUT, "expectedVersion", sentence)
     return spec

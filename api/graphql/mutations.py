@@ -5,16 +5,13 @@ from collections.abc import Awaitable, Callable
 import strawberry
 from strawberry import field
 
+from api import requests
 from api.errors import Refused
 from api.graphql import series as of_series
 from api.graphql.context import ContextInfo
 from api.graphql.refusals import user_error
-from api.guests import clean_name
-from api.values import Answer, Meta, NewMatch
-from engine.cards import PLAYER_COUNTS
-from engine.codec import encode_action
-from engine.errors import Reason, RuleError
-from engine.state import SeatKind, Visibility
+from api.values import Answer
+from engine.errors import RuleError
 from schema.inputs import (
     ChooseHandInput,
     CreateMatchInput,
@@ -24,12 +21,7 @@ from schema.inputs import (
     MoveMeta,
     ScoutAndShowInput,
     ScoutInput,
-    SeatInput,
     ShowInput,
-    check_entropy,
-    check_key,
-    check_turn_seconds,
-    seat_setup,
 )
 from schema.payloads import GuestPayload, MatchPayload, SeriesPayload
 from schema.series import Series
@@ -54,8 +46,7 @@ class Mutation:
     ) -> MatchPayload:
         async def work() -> Answer:
             player = await info.context.player()
-            new = _new_match(input, player.player_id, player.name)
-            return await info.context.service.create(player.player_id, new)
+            return await requests.create(info.context.service, player, input)
 
         return await _payload(work, input.client_mutation_id)
 
@@ -66,32 +57,30 @@ class Mutation:
         input: JoinMatchInput,  # noqa: A002
     ) -> MatchPayload:
         async def work() -> Answer:
-            player = (await info.context.player()).player_id
-            name, entropy = clean_name(input.name), check_entropy(input.entropy)
-            service = info.context.service
-            if input.join_code is not None:
-                return await service.join_by_code(
-                    input.join_code, input.match_id, player, name, entropy
-                )
-            if input.match_id is not None:
-                return await service.join(input.match_id, player, name, entropy, invited=False)
-            raise RuleError(Reason.INVALID_INPUT, "joinCode", "Give `matchId` or `joinCode`.")
+            player = await info.context.player()
+            return await requests.join(info.context.service, player, input)
 
         return await _payload(work, input.client_mutation_id)
 
     @field(description="Give up one's seat: it opens again in the lobby, a bot takes it later.")
-    async def leave_match(self, info: ContextInfo, match_id: strawberry.ID) -> MatchPayload:
+    async def leave_match(
+        self, info: ContextInfo, match_id: strawberry.ID, meta: MoveMeta | None = None
+    ) -> MatchPayload:
         async def work() -> Answer:
             player = await info.context.player()
-            return await info.context.service.leave(match_id, player.player_id)
+            asked = requests.meta_of(meta, "leaveMatch")
+            return await info.context.service.leave(match_id, player.player_id, asked)
 
         return await _payload(work)
 
     @field(description="The host starts early: bots take the seats still OPEN.")
-    async def start_match(self, info: ContextInfo, match_id: strawberry.ID) -> MatchPayload:
+    async def start_match(
+        self, info: ContextInfo, match_id: strawberry.ID, meta: MoveMeta | None = None
+    ) -> MatchPayload:
         async def work() -> Answer:
             player = await info.context.player()
-            return await info.context.service.start(match_id, player.player_id)
+            asked = requests.meta_of(meta, "startMatch")
+            return await info.context.service.start(match_id, player.player_id, asked)
 
         return await _payload(work)
 
@@ -136,8 +125,10 @@ class Mutation:
         return await _series(of_series.create(info, input), input.client_mutation_id)
 
     @field(description="End a series of the caller's: what was counted stays.")
-    async def cancel_series(self, info: ContextInfo, series_id: strawberry.ID) -> SeriesPayload:
-        return await _series(of_series.cancel(info, series_id))
+    async def cancel_series(
+        self, info: ContextInfo, series_id: strawberry.ID, meta: MoveMeta | None = None
+    ) -> SeriesPayload:
+        return await _series(of_series.cancel(info, series_id, meta))
 
 
 async def _series(work: Awaitable[Series], client_mutation_id: str | None = None) -> SeriesPayload:
@@ -151,15 +142,7 @@ async def _series(work: Awaitable[Series], client_mutation_id: str | None = None
 
 async def _move(info: ContextInfo, move: MoveInput) -> MatchPayload:
     async def work() -> Answer:
-        player = await info.context.player()
-        meta = move.meta or MoveMeta()
-        request = encode_action(move.action(0))  # the seat is the caller's own, whatever it is
-        return await info.context.service.act(
-            move.match_id,
-            player.player_id,
-            move.action,
-            Meta(check_key(meta.idempotency_key), meta.expected_version, request),
-        )
+        return await requests.move(info.context.service, await info.context.player(), move)
 
     return await _payload(work)
 
@@ -175,25 +158,4 @@ async def _payload(
         user_errors=[],
         match=match_of(answer.view, answer.version, answer.hash),
         client_mutation_id=client_mutation_id,
-    )
-
-
-def _new_match(new: CreateMatchInput, caller: str, caller_name: str) -> NewMatch:
-    entropy = check_entropy(new.entropy)
-    if len(new.seats) > max(PLAYER_COUNTS):  # before any work per seat
-        raise RuleError(Reason.INVALID_INPUT, "seats", "A match has 2 to 5 seats.")
-    seats = []
-    for number, seat in enumerate(new.seats):
-        name = None if seat.name is None else clean_name(seat.name)
-        own = name or caller_name
-        setup = SeatInput(kind=seat.kind, name=name, bot_level=seat.bot_level)
-        seats.append(seat_setup(setup, number, caller, own, entropy))
-    if entropy is not None and all(s.kind is not SeatKind.PLAYER for s in seats):
-        sentence = "Entropy goes with a seat of your own."
-        raise RuleError(Reason.INVALID_INPUT, "entropy", sentence)
-    return NewMatch(
-        tuple(seats),
-        new.visibility or Visibility.PRIVATE,
-        check_turn_seconds(new.turn_seconds),
-        bool(new.advice),
     )

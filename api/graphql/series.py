@@ -11,10 +11,10 @@ import strawberry
 from api.errors import Refused
 from api.graphql.context import ContextInfo
 from api.graphql.paging import page_info, page_size
+from api.requests import meta_of_new
 from api.series.service import Progress, SeriesService, Standing
-from api.values import Meta
 from schema.codes import ErrorCode
-from schema.inputs import CreateSeriesInput, MoveMeta, check_key, series_spec
+from schema.inputs import CreateSeriesInput, MoveMeta, series_spec
 from schema.series import (
     Series,
     SeriesMatchConnection,
@@ -38,20 +38,22 @@ async def create(info: ContextInfo, new: CreateSeriesInput) -> Series:
     player = await info.context.player()
     spec = series_spec(new)
     request = [spec.entries, spec.matches, spec.rotate, spec.duplicate, spec.replays]
-    key = check_key((new.meta or MoveMeta()).idempotency_key)
-    standing = await info.context.series.create(player.player_id, spec, Meta(key, None, request))
+    meta = meta_of_new(new.meta, *request)
+    standing = await info.context.series.create(player.player_id, spec, meta)
     return series_of(info.context.series, standing)
 
 
-async def cancel(info: ContextInfo, series_id: str) -> Series:
+async def cancel(info: ContextInfo, series_id: str, meta: MoveMeta | None) -> Series:
     """End a series of the caller's.
 
     Raises:
         Unauthenticated: the caller has not signed in.
-        Refused: NOT_FOUND.
+        RuleError: INVALID_INPUT.
+        Refused: NOT_FOUND, KEY_REUSED.
     """
     player = await info.context.player()
-    standing = await info.context.series.cancel(series_id, player.player_id)
+    asked = meta_of_new(meta)
+    standing = await info.context.series.cancel(series_id, player.player_id, asked)
     return series_of(info.context.series, standing)
 
 

@@ -7,7 +7,7 @@ import secrets
 import zlib
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from api.errors import Refused, Unavailable
 from api.ledger import fingerprint, key_reused, now_ms
@@ -15,7 +15,7 @@ from api.ports import Key
 from api.series.bells import Bells
 from api.series.ports import Count, MatchQueue, Opening, Series, SeriesStore, Step
 from api.store.keys import is_series_id, new_series_id
-from api.values import Limits, Meta
+from api.values import ANYHOW, Limits, Meta
 from engine.decide import Events
 from engine.series import MOST_MATCHES, Order, Result, SeriesStatus, Spec, check, replay_of
 from schema.codes import ErrorCode
@@ -88,11 +88,7 @@ class SeriesService:
             Unavailable: Redis cannot be reached.
         """
         check(spec)
-        key = None
-        if meta.key is not None:
-            key = Key(caller, meta.key, fingerprint(["createSeries", meta.request]))
-            if not await self._store.claim(key):
-                raise key_reused()
+        key = await self._claim(caller, meta, ["createSeries", meta.request])
         now, sent = self._now(), min(WINDOW, spec.matches)
         series = Series(new_series_id(caller), spec, now, caller)
         opening = Opening(
@@ -112,16 +108,25 @@ class SeriesService:
             self._send(series_id, range(1, sent + 1))
         return await self._first(series_id)
 
-    async def cancel(self, series_id: str, caller: str) -> Standing:
+    async def cancel(self, series_id: str, caller: str, meta: Meta = ANYHOW) -> Standing:
         """End a series: no further match is sent or counted. One that is over stays as it is.
 
         Raises:
-            Refused: NOT_FOUND.
+            Refused: NOT_FOUND, KEY_REUSED.
             Unavailable: Redis cannot be reached.
         """
+        await self._claim(caller, meta, ["cancelSeries", series_id])
         standing = await self._must_see(series_id, caller)
         await self._store.cancel(standing.series, self._now(), self._limits.finished_ttl)
         return await self._must_see(series_id, caller)
+
+    async def _claim(self, caller: str, meta: Meta, request: list[Any]) -> Key | None:
+        if meta.key is None:
+            return None
+        key = Key(caller, meta.key, fingerprint(request))
+        if not await self._store.claim(key):
+            raise key_reused()
+        return key
 
     async def look(self, series_id: str, caller: str | None) -> Standing | None:
         """A series of the caller's as it stands, None if there is none.

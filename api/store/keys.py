@@ -18,6 +18,7 @@ of a series, ``s<shard>-<random>``; a caller's series share a shard, so that the
     rm:{sN}:series-of:<digest>       zset     a caller's running series -> when it will expire, ms
     rm:{sN}:series-key:<digest>      string   the series that a caller's idempotency key has made
     rm:key:<digest>                  string   the request that a caller has used a key for
+    rm:opened:<digest>               string   the match that a caller's key has opened
     rm:guest:<hash of the token>     string   the guest
     rm:code:<join code>              string   the match
     rm:faults:<level>                hash     kind of fault -> how often a level failed so
@@ -95,6 +96,10 @@ def idempotency(match_id: str, caller: str, key: str) -> str:
 
 def claim(caller: str, key: str) -> str:
     return f"rm:key:{_digest(caller, key)}"
+
+
+def opened(caller: str, key: str) -> str:
+    return f"rm:opened:{_digest(caller, key)}"
 
 
 def _digest(caller: str, key: str) -> str:

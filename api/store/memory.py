@@ -18,6 +18,7 @@ class MemoryStore:
     logs: dict[str, list[bytes]] = field(default_factory=dict)
     keys: dict[tuple[str, str, str], Remembered] = field(default_factory=dict)
     claims: dict[tuple[str, str], str] = field(default_factory=dict)
+    opened: dict[tuple[str, str], str] = field(default_factory=dict)
     due_times: dict[str, int] = field(default_factory=dict)
     lists: dict[str, tuple[int, Status]] = field(default_factory=dict)
     listeners: list[asyncio.Queue[str]] = field(default_factory=list)
@@ -34,6 +35,16 @@ class MemoryStore:
         if claimed != key.fingerprint:
             return commits, Remembered(claimed, 0)
         return commits, self.keys.get((match_id, key.caller, key.key))
+
+    async def claim_id(self, key: Key, match_id: str) -> str | None:
+        place = (key.caller, key.key)
+        if self.claims.setdefault(place, key.fingerprint) != key.fingerprint:
+            return None
+        return self.opened.setdefault(place, match_id)
+
+    async def remember(self, match_id: str, key: Key, version: int) -> None:
+        place = (match_id, key.caller, key.key)
+        self.keys.setdefault(place, Remembered(key.fingerprint, version))
 
     async def append(self, append: Append) -> bool:
         # No await below: one event loop makes this as atomic as the script.

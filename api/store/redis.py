@@ -100,6 +100,23 @@ class RedisStore:
             return _commits(entries), Remembered(claimed.decode(), 0)
         return _commits(entries), decode_remembered(remembered) if remembered else None
 
+    async def claim_id(self, key: Key, match_id: str) -> str | None:
+        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
+            claim, opened = keys.claim(key.caller, key.key), keys.opened(key.caller, key.key)
+            pipe.set(claim, key.fingerprint, nx=True, get=True, ex=KEY_TTL)
+            # Kept a little longer than the claim, so that no retry finds only half of it.
+            pipe.set(opened, match_id, nx=True, get=True, ex=KEY_TTL + 60)
+            claimed, first = await pipe.execute()
+        if claimed is not None and claimed.decode() != key.fingerprint:
+            return None
+        return match_id if first is None else str(first.decode())
+
+    async def remember(self, match_id: str, key: Key, version: int) -> None:
+        record = encode_remembered(Remembered(key.fingerprint, version))
+        async with reaching():
+            place = keys.idempotency(match_id, key.caller, key.key)
+            await self._redis.set(place, record, nx=True, ex=KEY_TTL)
+
     async def append(self, append: Append) -> bool:
         match_id, commit, listing = append.match_id, append.commit, append.listing
         shard, log = keys.shard(match_id), keys.log(match_id)

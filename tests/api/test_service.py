@@ -11,7 +11,7 @@ from api.ports import Append, Commit, Key, Remembered
 from api.service import MatchService
 from api.store.memory import MemoryDirectory, MemoryStore
 from api.store.redis import RedisDirectory, RedisStore
-from api.values import Answer, Limits, Meta, NewMatch
+from api.values import Answer, Joining, Limits, Meta, NewMatch
 from engine.actions import Action, ChooseHand, Show
 from engine.commands import ExpireTurn, ScoreRound
 from engine.due import BotToAct, ClockToExpire, Due, RoundToScore
@@ -78,8 +78,11 @@ async def three(service: MatchService, visibility=Visibility.PUBLIC) -> str:
     """A started match of the players ann, bob and cid."""
     answer = await service.create("ann", new(PLAYER, OPEN, OPEN, visibility=visibility))
     match_id = answer.view.match_id
-    await service.join(match_id, "bob", "Bob", None, invited=True)
-    await service.join(match_id, "cid", "Cid", None, invited=True)
+    assert answer.view.you is not None
+    code = answer.view.you.join_code
+    assert code is not None
+    for player, name in (("bob", "Bob"), ("cid", "Cid")):
+        await service.join_by_code(code, match_id, player, Joining(name))
     return match_id
 
 
@@ -155,7 +158,7 @@ async def test_an_unknown_match_is_not_found_and_nothing_is_made(service, match_
 
     for work in (
         choose(service, match_id, "ann"),
-        service.join(match_id, "ann", "Ann", None, invited=False),
+        service.join(match_id, "ann", Joining("Ann")),
         service.leave(match_id, "ann"),
         service.start(match_id, "ann"),
         follow(),
@@ -195,15 +198,15 @@ async def test_a_private_match_is_joined_by_its_code_alone(service):
     assert code is not None
 
     with pytest.raises(RuleError) as refused:
-        await service.join(match_id, "bob", "Bob", None, invited=False)
+        await service.join(match_id, "bob", Joining("Bob"))
     assert refused.value.reason is Reason.FORBIDDEN
 
-    joined = await service.join_by_code(f" {code.lower()} ", None, "bob", "Bob", None)
+    joined = await service.join_by_code(f" {code.lower()} ", None, "bob", Joining("Bob"))
 
     assert joined.view.you is not None
     assert joined.view.you.seat == 1
     with pytest.raises(Refused) as unknown:
-        await service.join_by_code("NOWHERE", None, "bob", "Bob", None)
+        await service.join_by_code("NOWHERE", None, "bob", Joining("Bob"))
     assert unknown.value.code is ErrorCode.NOT_FOUND
 
 
@@ -211,8 +214,8 @@ async def test_joining_twice_is_joining_once(service):
     answer = await service.create("ann", new(PLAYER, OPEN, OPEN))
     match_id = answer.view.match_id
 
-    first = await service.join(match_id, "bob", "Bob", None, invited=False)
-    again = await service.join(match_id, "bob", "Bob", None, invited=False)
+    first = await service.join(match_id, "bob", Joining("Bob"))
+    again = await service.join(match_id, "bob", Joining("Bob"))
 
     assert (first.version, again.version) == (2, 2)
 
@@ -223,9 +226,7 @@ async def test_no_seat_is_given_twice_to_a_crowd(world):
 
     async def join(number: int) -> str:
         try:
-            await services[number % 4].join(
-                answer.view.match_id, f"p{number}", "P", None, invited=False
-            )
+            await services[number % 4].join(answer.view.match_id, f"p{number}", Joining("P"))
         except (RuleError, Refused) as refused:
             return refused.reason if isinstance(refused, RuleError) else refused.code
         return "joined"
@@ -500,7 +501,9 @@ async def test_who_joined_late_may_follow_a_private_match_from_its_beginning(ser
 async def test_who_leaves_a_private_match_sees_no_more_of_it(service):
     answer = await service.create("ann", new(PLAYER, OPEN, OPEN, visibility=Visibility.PRIVATE))
     match_id = answer.view.match_id
-    await service.join(match_id, "bob", "Bob", None, invited=True)
+    assert answer.view.you is not None
+    assert answer.view.you.join_code is not None
+    await service.join_by_code(answer.view.you.join_code, None, "bob", Joining("Bob"))
     stream = service.follow(match_id, "bob", None)
     await anext(stream)
 
@@ -512,7 +515,7 @@ async def test_who_leaves_a_private_match_sees_no_more_of_it(service):
 async def test_a_host_without_a_seat_may_take_one_of_a_private_match(service):
     answer = await service.create("ann", new(OPEN, OPEN, visibility=Visibility.PRIVATE))
 
-    joined = await service.join(answer.view.match_id, "ann", "Ann", None, invited=False)
+    joined = await service.join(answer.view.match_id, "ann", Joining("Ann"))
 
     assert joined.view.you is not None
     assert joined.view.you.join_code

@@ -131,6 +131,27 @@ async def test_a_key_remembers_what_it_made(store):
     assert (await store.load(match_id, 1, key))[1] == Remembered("f", 1)
 
 
+async def test_a_key_opens_one_match_for_one_request(store):
+    key, first, second = Key("p", new_match_id(), "f"), new_match_id(), new_match_id()
+
+    assert await store.claim_id(key, first) == first
+    assert await store.claim_id(key, second) == first
+    assert await store.claim_id(Key("p", key.key, "other"), second) is None
+    assert await store.claim_id(Key("q", key.key, "f"), second) == second
+    assert (await store.load(second, 0, Key("p", key.key, "g")))[1] == Remembered("f", 0)
+
+
+async def test_a_key_can_stand_for_a_version_that_it_did_not_make(store):
+    match_id = new_match_id()
+    key = Key("p", match_id, "f")
+    await store.append(append(match_id, 1))
+
+    await store.remember(match_id, key, 1)
+    await store.remember(match_id, key, 7)
+
+    assert (await store.load(match_id, 1, key))[1] == Remembered("f", 1)
+
+
 async def test_a_key_makes_only_one_commit(store):
     match_id = new_match_id()
     key = Key("p", match_id, "f")

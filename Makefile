@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test lint format lock schema playthroughs fuzz bench bench-bots \
+.PHONY: help setup up test lint format lock schema release-schema playthroughs fuzz bench bench-bots \
   arena train clean
 
 help: ## List the commands
@@ -41,9 +41,14 @@ format: $(READY) ## Format the code
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-schema: $(READY) ## Write schema/schema.graphql anew
+schema: $(READY) ## Write schema/schema.graphql and schema/openapi.json anew
 	@$(BIN)/python -m api.cli.main schema > schema/schema.graphql.new
 	@mv schema/schema.graphql.new schema/schema.graphql
+	@$(BIN)/python -m api.cli.main schema --openapi > schema/openapi.json.new
+	@mv schema/openapi.json.new schema/openapi.json
+
+release-schema: schema ## Let the schemas as they are be what later ones are compared with
+	@cp schema/schema.graphql schema/openapi.json schema/released/
 
 playthroughs: $(READY) ## Write the playthroughs of tests/engine anew
 	@$(BIN)/python -m tests.engine.playthroughs

@@ -10,12 +10,13 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.bootstrap import Parts, build
 from api.errors import Unavailable
 from api.graphql.view import GraphQLView, bad_request
+from api.rest.app import create_rest
 from api.settings import Settings, read_settings
 
 READY_SECONDS: Final = 1
@@ -116,6 +117,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
             WebSocketRoute("/graphql", graphql),
             Route("/healthz", healthz),
             Route("/readyz", readyz),
+            Mount("/", create_rest(parts)),
         ],
         lifespan=lifespan,
         exception_handlers={HTTPException: refused, Exception: refused},

@@ -7,6 +7,19 @@ from api.errors import Refused, ServiceError, Unauthenticated, Unavailable
 from engine.errors import RuleError
 from schema.codes import ErrorCode
 
+_STATUS: Final = {
+    "INVALID_INPUT": 422,
+    "KEY_REUSED": 422,  # as the IETF's draft of the Idempotency-Key header has it
+    "NOT_FOUND": 404,
+    "FORBIDDEN": 403,
+    "NOT_SEATED": 403,
+    "STALE_VERSION": 412,
+    "CURSOR_EXPIRED": 410,
+    "UNAUTHENTICATED": 401,
+    "RATE_LIMITED": 429,
+    "UNAVAILABLE": 503,
+    "INTERNAL": 500,
+}
 UNAUTHENTICATED: Final = "UNAUTHENTICATED"
 UNAVAILABLE: Final = "UNAVAILABLE"
 RETRY_AFTER_SECONDS: Final = 2
@@ -27,6 +40,11 @@ def problem(error: RuleError | Refused) -> Problem:
     if isinstance(error, RuleError):
         return Problem(ErrorCode(error.reason.value), str(error), error.field, None)
     return Problem(error.code, str(error), error.field, error.current_version)
+
+
+def status_of(code: str) -> int:
+    """The HTTP status of a code: 409 for what the state or the rules forbid."""
+    return _STATUS.get(code, 409)
 
 
 def request_extensions(error: ServiceError) -> dict[str, object]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from api.guests import clean_name
 from api.ports import Guest
+from api.series.service import SeriesService, Standing
 from api.service import MatchService
 from api.values import Answer, Joining, Meta, NewMatch
 from engine.cards import PLAYER_COUNTS
@@ -13,6 +14,7 @@ from engine.errors import Reason, RuleError
 from engine.state import SeatKind, Visibility
 from schema.inputs import (
     CreateMatchInput,
+    CreateSeriesInput,
     JoinMatchInput,
     MoveInput,
     MoveMeta,
@@ -22,6 +24,7 @@ from schema.inputs import (
     check_turn_seconds,
     check_version,
     seat_setup,
+    series_spec,
 )
 
 
@@ -76,6 +79,19 @@ async def join(service: MatchService, player: Guest, joining: JoinMatchInput) ->
     if match_id is not None:
         return await service.join(match_id, caller, seat, meta)
     raise RuleError(Reason.INVALID_INPUT, "joinCode", "Give `matchId` or `joinCode`.")
+
+
+async def create_series(service: SeriesService, player: Guest, new: CreateSeriesInput) -> Standing:
+    """Begin a series for a player.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+        Refused: TOO_MANY_SERIES, KEY_REUSED.
+        Unavailable: Redis cannot be reached.
+    """
+    spec = series_spec(new)
+    request = [spec.entries, spec.matches, spec.rotate, spec.duplicate, spec.replays]
+    return await service.create(player.player_id, spec, meta_of_new(new.meta, *request))
 
 
 async def move(service: MatchService, player: Guest, asked: MoveInput) -> Answer:

@@ -269,18 +269,40 @@ class MatchService:
                 if match is None or not match.status.over:
                     await timeline.wait(version)
 
-    async def check_follow(self, match_id: str, caller: str | None, after: int | None) -> None:
-        """Whether the match can be followed from there, asked before a stream begins.
+    async def updates(
+        self, match_id: str, caller: str | None, after: int, limit: int
+    ) -> tuple[list[Moment], int]:
+        """The commits after a version, ``limit`` at most; and the match's current version.
 
         Raises:
             Refused: NOT_FOUND, or CURSOR_EXPIRED for a version that the log does not have.
             Unavailable: Redis cannot be reached.
         """
+        timeline = await self._followed(match_id, caller, after)
+        match = timeline.at(after) if after else None
+        moments = []
+        for commit in timeline.commits[after : after + limit]:
+            match = fold(match, commit.events)
+            moments.append(_moment(commit, match, caller))
+        return moments, timeline.version
+
+    async def check_follow(self, match_id: str, caller: str | None, after: int | None) -> Answer:
+        """The match, if it can be followed from there; asked before a stream begins.
+
+        Raises:
+            Refused: NOT_FOUND, or CURSOR_EXPIRED for a version that the log does not have.
+            Unavailable: Redis cannot be reached.
+        """
+        timeline = await self._followed(match_id, caller, after)
+        return _answer(timeline, timeline.version, caller)
+
+    async def _followed(self, match_id: str, caller: str | None, after: int | None) -> Timeline:
         timeline = await self._seen(match_id, caller)
         if timeline is None:
             raise not_found()
         if after is not None and not 0 <= after <= timeline.version:
             raise _expired(timeline)
+        return timeline
 
     async def keep_up(self, also: Callable[[frozenset[str] | None], None] | None = None) -> None:
         """Follow the store's bells for all subscribers of this process, until cancelled.

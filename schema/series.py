@@ -98,7 +98,7 @@ class Series(Node):
 
     @field(description="The table: a line per entry of `seats`, in their order.")
     def results(self) -> list[SeriesLine]:
-        return [_line(line, self.spec) for line in table(self.sums, self.spec.players)]
+        return lines_of(self.sums, self.spec)
 
     @field(description="Single matches, in the order in which they were counted.")
     async def match_results(
@@ -130,6 +130,11 @@ def matches_of(results: Sequence[Result]) -> list[SeriesMatch]:
         )
         for result in results
     ]
+
+
+def lines_of(sums: Sums, spec: Spec) -> list[SeriesLine]:
+    """The table of a series, a line per entry."""
+    return [_line(line, spec) for line in table(sums, spec.players)]
 
 
 def _line(line: Line, spec: Spec) -> SeriesLine:

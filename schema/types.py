@@ -275,9 +275,7 @@ class Match(Node):
         )
     )
     def notation(self) -> str | None:
-        if self.view.status in (Status.LOBBY, Status.ABANDONED):
-            return None
-        return format_view(self.view)
+        return notation(self.view)
 
     @field(description="Lower-case hex of the SHA-256 of the secret that the deals come from.")
     def deck_commitment(self) -> str:
@@ -298,6 +296,11 @@ class Match(Node):
     @field
     def created_at(self) -> datetime:
         return at(self.view.created_at)
+
+
+def notation(view: views.View) -> str | None:
+    """A match as one line of text; None in the lobby and once abandoned."""
+    return None if view.status in (Status.LOBBY, Status.ABANDONED) else format_view(view)
 
 
 def match_of(view: views.View, version: int, digest: str) -> Match:

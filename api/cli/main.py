@@ -119,8 +119,15 @@ def vectors(file: Annotated[Path, typer.Argument(readable=False, help="Rule vect
 
 
 @app.command()
-def schema() -> None:
+def schema(
+    openapi: Annotated[bool, typer.Option(help="The OpenAPI document of REST instead.")] = False,
+) -> None:
     """Print the GraphQL schema (SDL)."""
+    if openapi:
+        from api.rest.app import document
+
+        typer.echo(document())
+        return
     from api.graphql.schema import schema as graphql
 
     typer.echo(graphql.as_str())

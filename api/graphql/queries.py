@@ -1,7 +1,5 @@
 """Reading: matches, pages of public ones, series, bot levels."""
 
-import base64
-import binascii
 import json
 
 import strawberry
@@ -10,15 +8,13 @@ from strawberry import field
 from api.errors import Refused
 from api.graphql import series as of_series
 from api.graphql.context import ContextInfo
-from api.graphql.paging import page_info, page_size
 from api.graphql.refusals import user_error
+from api.paging import match_cursor, match_place, page_info, page_size
 from api.store.keys import is_series_id
-from api.values import Answer
 from engine.bots import LEVELS
 from engine.errors import RuleError
 from engine.state import Status
 from schema.advice import AdvicePayload, advice_of
-from schema.codes import ErrorCode
 from schema.series import Series
 from schema.types import BotLevel, Match, MatchConnection, MatchEdge, Node, match_of
 
@@ -44,12 +40,13 @@ class Query:
         after: str | None = None,
     ) -> MatchConnection:
         limit = page_size(first)
-        place = None if after is None else _place(after)
+        place = None if after is None else match_place(after)
         caller = await info.context.player_id()
         answers, more = await info.context.service.page(status, place, limit, caller)
         edges = [
             MatchEdge(
-                cursor=_cursor(answer), node=match_of(answer.view, answer.version, answer.hash)
+                cursor=match_cursor(answer),
+                node=match_of(answer.view, answer.version, answer.hash),
             )
             for answer in answers
         ]
@@ -122,17 +119,3 @@ class Query:
 async def _match(info: ContextInfo, match_id: str) -> Match | None:
     answer = await info.context.service.look(match_id, await info.context.player_id())
     return None if answer is None else match_of(answer.view, answer.version, answer.hash)
-
-
-def _cursor(answer: Answer) -> str:
-    place = f"{answer.view.created_at}:{answer.view.match_id}"
-    return base64.urlsafe_b64encode(place.encode()).decode()
-
-
-def _place(cursor: str) -> tuple[int, str]:
-    try:
-        created_at, match_id = base64.urlsafe_b64decode(cursor).decode().split(":")
-        return int(created_at), match_id
-    except (binascii.Error, ValueError):
-        sentence = "`after` is not a cursor of this list."
-        raise Refused(ErrorCode.INVALID_INPUT, sentence, field="after") from None

@@ -1,20 +1,15 @@
 """Series: resolvers of a few lines over their service."""
 
-import base64
-import binascii
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Final
 
 import strawberry
 
-from api.errors import Refused
 from api.graphql.context import ContextInfo
-from api.graphql.paging import page_info, page_size
-from api.requests import meta_of_new
+from api.paging import counted_cursor, counted_place, page_info, page_size
+from api.requests import create_series, meta_of_new
 from api.series.service import Progress, SeriesService, Standing
-from schema.codes import ErrorCode
-from schema.inputs import CreateSeriesInput, MoveMeta, series_spec
+from schema.inputs import CreateSeriesInput, MoveMeta
 from schema.series import (
     Series,
     SeriesMatchConnection,
@@ -23,8 +18,6 @@ from schema.series import (
     matches_of,
 )
 from schema.types import at
-
-_CURSOR: Final = "counted:"
 
 
 async def create(info: ContextInfo, new: CreateSeriesInput) -> Series:
@@ -36,10 +29,7 @@ async def create(info: ContextInfo, new: CreateSeriesInput) -> Series:
         Refused: TOO_MANY_SERIES, KEY_REUSED.
     """
     player = await info.context.player()
-    spec = series_spec(new)
-    request = [spec.entries, spec.matches, spec.rotate, spec.duplicate, spec.replays]
-    meta = meta_of_new(new.meta, *request)
-    standing = await info.context.series.create(player.player_id, spec, meta)
+    standing = await create_series(info.context.series, player, new)
     return series_of(info.context.series, standing)
 
 
@@ -114,28 +104,13 @@ async def _page(
     service: SeriesService, standing: Standing, first: int | None, after: str | None
 ) -> SeriesMatchConnection:
     limit = page_size(first)
-    place = 0 if after is None else _version(after)
+    place = 0 if after is None else counted_place(after)
     counted, more = await service.results(standing, place, limit)
     edges = [
-        SeriesMatchEdge(cursor=_cursor(one.version), node=node)
+        SeriesMatchEdge(cursor=counted_cursor(one.version), node=node)
         for one, node in zip(counted, matches_of([c.result for c in counted]), strict=True)
     ]
     return SeriesMatchConnection(
         edges=edges,
         page_info=page_info([edge.cursor for edge in edges], after, more=more),
     )
-
-
-def _cursor(version: int) -> str:
-    return base64.urlsafe_b64encode(f"{_CURSOR}{version}".encode()).decode()
-
-
-def _version(cursor: str) -> int:
-    try:
-        kind, version = base64.urlsafe_b64decode(cursor).decode().split(":")
-        if f"{kind}:" == _CURSOR and version.isdecimal() and len(version) < 10:
-            return int(version)
-    except (binascii.Error, ValueError):
-        pass
-    sentence = "`after` is not a cursor of this list."
-    raise Refused(ErrorCode.INVALID_INPUT, sentence, field="after")

@@ -1,0 +1,1 @@
+"""REST under /v1: a route is a few lines over the services, its models make the document."""

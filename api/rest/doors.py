@@ -1,0 +1,89 @@
+"""What a route is given: the services, who is calling, and how a command is to be carried out."""
+
+import re
+from typing import Annotated, Any, Final
+
+from fastapi import Depends, Header, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from api.bootstrap import Parts
+from api.errors import Unauthenticated
+from api.ports import Guest
+from schema.inputs import MoveMeta
+
+SIGN_IN_FIRST: Final = "Sign in first: `POST /v1/guests` gives a token to send as `Bearer TOKEN`."
+OPTIONAL_SIGN_IN: Final[dict[str, Any]] = {"security": [{}, {"HTTPBearer": []}]}
+_QUOTED: Final = re.compile(r'"(.*)"\Z')
+_KEY_WORDS: Final = (
+    "1 to 128 printable ASCII characters: the same key again does it only once, and is answered "
+    "alike. Quotes around it, as RFC 8941 has them, are not part of it."
+)
+_VERSION_WORDS: Final = 'The match\'s version as `"17"`: refuse with 412 at any other; `*`: at all.'
+
+# Says in the document how to sign in; what is sent is judged by `recognise`, which tells more.
+_bearer = HTTPBearer(auto_error=False, description="A token of `POST /v1/guests`.")
+
+
+def _parts(request: Request) -> Parts:
+    parts: Parts = request.app.state.parts
+    return parts
+
+
+Services = Annotated[Parts, Depends(_parts)]
+
+
+async def caller(request: Request, parts: Services) -> Guest | None:
+    """Who is calling, None without a token.
+
+    Raises:
+        Unauthenticated: the token is not known.
+        Unavailable: Redis cannot be reached.
+    """
+    return await parts.guests.recognise(request.headers.get("authorization"))
+
+
+async def player(
+    found: Annotated[Guest | None, Depends(caller)],
+    _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
+) -> Guest:
+    """Who is calling, and has signed in.
+
+    Raises:
+        Unauthenticated: no token, or one that is not known.
+        Unavailable: Redis cannot be reached.
+    """
+    if found is None:
+        raise Unauthenticated(SIGN_IN_FIRST)
+    return found
+
+
+Caller = Annotated[Guest | None, Depends(caller)]
+Player = Annotated[Guest, Depends(player)]
+
+
+def _key(
+    key: Annotated[
+        Annotated[str, Field(pattern=r"^[!-~]{1,130}$")] | SkipJsonSchema[None],
+        Header(alias="Idempotency-Key", description=_KEY_WORDS),
+    ] = None,
+) -> MoveMeta:
+    quoted = None if key is None else _QUOTED.match(key)
+    return MoveMeta(idempotency_key=quoted.group(1) if quoted else key)
+
+
+def _meta(
+    keyed: Annotated[MoveMeta, Depends(_key)],
+    version: Annotated[
+        Annotated[str, Field(pattern=r'^("[0-9]{1,9}"|\*)$')] | SkipJsonSchema[None],
+        Header(alias="If-Match", description=_VERSION_WORDS),
+    ] = None,
+) -> MoveMeta:
+    if version is None or version == "*":
+        return keyed
+    return MoveMeta(idempotency_key=keyed.idempotency_key, expected_version=int(version[1:-1]))
+
+
+Keyed = Annotated[MoveMeta, Depends(_key)]
+Meta = Annotated[MoveMeta, Depends(_meta)]

@@ -1,0 +1,129 @@
+"""Following a match: a page of updates, or a stream of server-sent events that resumes."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from api.errors import ServiceError
+from api.paging import PAGE_LIMIT
+from api.rest.answers import Route, answer, documented, told
+from api.rest.doors import OPTIONAL_SIGN_IN, Caller, Services
+from api.rest.matches import MatchId
+from api.values import Moment
+from schema.rest.base import Model
+from schema.rest.events import MatchUpdate, StreamEnd, UpdatePage
+from schema.rest.match import match_of
+
+PING_SECONDS: Final = 15
+SEND_SECONDS: Final = 20  # for a client that reads nothing any more
+RETRY_MS: Final = 1000
+EVENT_STREAM: Final = "text/event-stream"
+
+router = APIRouter(prefix="/v1/matches", tags=["updates"], route_class=Route)
+
+Cursor = Annotated[
+    Annotated[int, Field(ge=0, lt=2**31)] | SkipJsonSchema[None],
+    Query(description="The version after which to begin."),
+]
+LastEventId = Annotated[
+    Annotated[str, Field(pattern=r"^[0-9]{1,9}$")] | SkipJsonSchema[None],
+    Header(
+        alias="Last-Event-ID",
+        description="The version of the last update received; goes before `after`.",
+    ),
+]
+STREAMED: Final[dict[int | str, Any]] = {
+    200: {
+        "content": {
+            EVENT_STREAM: {
+                "schema": {
+                    "type": "string",
+                    "description": (
+                        "`event: update` with an update as its data and its version as its id; "
+                        "`event: complete` at the end, with a StreamEnd; `event: problem`, with a "
+                        "Problem, if it ends for another reason."
+                    ),
+                }
+            }
+        }
+    },
+    204: {"description": "The match is over, and all of it was received: do not come again."},
+}
+
+
+@router.get(
+    "/{matchId}/updates",
+    response_model=UpdatePage,
+    summary="What happened in a match since a version",
+    openapi_extra=OPTIONAL_SIGN_IN,
+    **documented(401, 404, 410, 422, responses=STREAMED),
+)
+async def match_updates(
+    request: Request,
+    parts: Services,
+    caller: Caller,
+    match_id: MatchId,
+    after: Cursor = None,
+    first: Annotated[int, Query(ge=1, le=PAGE_LIMIT, description="Updates of a page.")] = 100,
+    last_event_id: LastEventId = None,
+) -> Response:
+    """As JSON, a page from version `after` (0) on. As `text/event-stream`, the state first, or
+    with a cursor everything after it, and then each update as it happens.
+    """
+    viewer = None if caller is None else caller.player_id
+    if not wants_stream(request):
+        page, version = await parts.service.updates(match_id, viewer, after or 0, first)
+        updates = [_update(moment) for moment in page]
+        more = bool(updates) and updates[-1].version < version
+        return answer(UpdatePage(updates=updates, version=version, has_next_page=more))
+    cursor = after if last_event_id is None else int(last_event_id)
+    standing = await parts.service.check_follow(match_id, viewer, cursor)
+    if standing.view.status.over and cursor == standing.version:
+        return Response(status_code=204)
+    moments = parts.service.follow(match_id, viewer, cursor)
+    return event_stream(_events(parts.streams.lasting(moments)))
+
+
+def wants_stream(request: Request) -> bool:
+    """Whether a client asks for server-sent events."""
+    return EVENT_STREAM in request.headers.get("accept", "")
+
+
+def event_stream(events: AsyncGenerator[ServerSentEvent, None]) -> Response:
+    """Events as they happen, with pings between them; ended when nobody reads them."""
+    return EventSourceResponse(events, ping=PING_SECONDS, send_timeout=SEND_SECONDS, sep="\n")
+
+
+def event(name: str, model: Model, id_: int | None = None) -> ServerSentEvent:
+    """A model as a server-sent event."""
+    return ServerSentEvent(
+        model.model_dump_json(),
+        event=name,
+        id=None if id_ is None else str(id_),
+        retry=RETRY_MS if id_ is not None else None,
+    )
+
+
+async def _events(
+    moments: AsyncGenerator[Moment, None],
+) -> AsyncGenerator[ServerSentEvent, None]:
+    over = False
+    try:
+        async with aclosing(moments):
+            async for moment in moments:
+                over = moment.view.status.over
+                yield event("update", _update(moment), moment.version)
+    except ServiceError as error:
+        yield event("problem", told(error))
+        return
+    yield event("complete", StreamEnd(reason="OVER" if over else "LIFETIME"))
+
+
+def _update(moment: Moment) -> MatchUpdate:
+    match = match_of(moment.view, moment.version, moment.hash)
+    return MatchUpdate.of(moment.at, moment.events, match)

@@ -58,8 +58,8 @@ async def test_rest_and_graphql_tell_the_same(rest, stack):
         client.token = rest.http.headers["authorization"].removeprefix("Bearer ")
         match = await client.create_with_bots(4)
 
-        by_graphql, by_rest = {"version": 0}, {}
-        while by_graphql["version"] != by_rest.get("version"):  # the bots are choosing
+        by_graphql, by_rest = None, None
+        while not by_rest or not by_graphql or by_graphql["version"] != by_rest["version"]:
             by_graphql = await client.match(match["id"])
             by_rest = (await rest.get(f"/matches/{match['id']}")).json()
 

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from http import HTTPStatus
 from typing import Final
 
 from starlette.applications import Starlette
@@ -16,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.bootstrap import Parts, build
 from api.errors import Unavailable
 from api.graphql.view import GraphQLView, bad_request
-from api.rest.app import create_rest
+from api.rest.app import create_rest, nothing_here
 from api.settings import Settings, read_settings
 
 READY_SECONDS: Final = 1
@@ -83,19 +82,6 @@ async def home(_: Request) -> Response:
     return RedirectResponse("/graphql")
 
 
-async def refused(_: Request, error: Exception) -> Response:
-    """What no route answers, as a problem document (RFC 9457)."""
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    title = HTTPStatus(status).phrase
-    code = title.upper().replace(" ", "_")
-    return JSONResponse(
-        {"title": title, "status": status, "code": code},
-        status,
-        headers=getattr(error, "headers", None),
-        media_type="application/problem+json",
-    )
-
-
 def create_app(settings: Settings | None = None, parts: Parts | None = None) -> Starlette:
     """The application; ``parts`` are built from the settings if not given."""
     parts = parts or build(settings or read_settings())
@@ -120,7 +106,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
             Mount("/", create_rest(parts)),
         ],
         lifespan=lifespan,
-        exception_handlers={HTTPException: refused, Exception: refused},
+        exception_handlers={HTTPException: nothing_here, Exception: nothing_here},
     )
     app.add_middleware(BodyLimit)
     app.state.parts = parts

@@ -9,7 +9,6 @@ from schema.codes import ErrorCode
 
 _STATUS: Final = {
     "INVALID_INPUT": 422,
-    "KEY_REUSED": 422,  # as the IETF's draft of the Idempotency-Key header has it
     "NOT_FOUND": 404,
     "FORBIDDEN": 403,
     "NOT_SEATED": 403,

@@ -16,7 +16,8 @@ from api.rest import matches, people, series, updates
 from api.rest.answers import PROBLEM, problem_answer
 from schema.rest.problem import Problem
 
-ROUTERS: Final = (people.router, matches.router, updates.router, series.router)
+ROUTERS: Final = (people.router, matches.router, matches.codes, updates.router, series.router)
+LINKED: Final = {"/v1/matches": "matchId", "/v1/series": "seriesId"}
 TITLE: Final = "Ringmaster"
 ABOUT: Final = (
     "Matches of the card game SCOUT. The fields are those of GraphQL at /graphql; docs/api.md "
@@ -31,14 +32,34 @@ class RestApp(FastAPI):
         """The OpenAPI 3.1 document, made of the routes and their models."""
         if self.openapi_schema is None:
             document = super().openapi()
-            for path in document["paths"].values():
-                for operation in path.values():
-                    for status, found in operation["responses"].items():
-                        content = found.get("content", {})
-                        if int(status) >= HTTPStatus.BAD_REQUEST and "application/json" in content:
-                            found["content"] = {PROBLEM: content["application/json"]}
+            _tell_problems(document)
+            for maker, parameter in LINKED.items():
+                _link(document, maker, parameter)
             self.openapi_schema = document
         return self.openapi_schema
+
+
+def _tell_problems(document: dict[str, Any]) -> None:
+    for path in document["paths"].values():
+        for operation in path.values():
+            for status, found in operation["responses"].items():
+                content = found.get("content", {})
+                if int(status) >= HTTPStatus.BAD_REQUEST and "application/json" in content:
+                    found["content"] = {PROBLEM: content["application/json"]}
+
+
+def _link(document: dict[str, Any], maker: str, parameter: str) -> None:
+    """Say what can be done with what a path makes: everything that takes its id."""
+    links = {
+        operation["operationId"]: {
+            "operationId": operation["operationId"],
+            "parameters": {parameter: "$response.body#/id"},
+        }
+        for path, methods in document["paths"].items()
+        for operation in methods.values()
+        if f"{{{parameter}}}" in path
+    }
+    document["paths"][maker]["post"]["responses"]["201"]["links"] = links
 
 
 def create_rest(parts: Parts | None) -> RestApp:
@@ -52,7 +73,7 @@ def create_rest(parts: Parts | None) -> RestApp:
         redirect_slashes=False,
         generate_unique_id_function=_operation_id,
         separate_input_output_schemas=False,
-        exception_handlers={HTTPException: _refused},
+        exception_handlers={HTTPException: nothing_here},
     )
     for router in ROUTERS:
         app.include_router(router)
@@ -69,8 +90,8 @@ def _operation_id(route: APIRoute) -> str:
     return to_camel(route.name)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    """What no route answers."""
+async def nothing_here(request: Request, error: Exception) -> Response:
+    """What no route answers, as a problem document (RFC 9457)."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     title = HTTPStatus(status).phrase
     code = title.upper().replace(" ", "_")

@@ -15,6 +15,7 @@ from schema.inputs import MoveMeta
 
 SIGN_IN_FIRST: Final = "Sign in first: `POST /v1/guests` gives a token to send as `Bearer TOKEN`."
 OPTIONAL_SIGN_IN: Final[dict[str, Any]] = {"security": [{}, {"HTTPBearer": []}]}
+_TAG: Final = r'^("[1-9][0-9]{0,8}"|[1-9][0-9]{0,8}|\*)$'
 _QUOTED: Final = re.compile(r'"(.*)"\Z')
 _KEY_WORDS: Final = (
     "1 to 128 printable ASCII characters: the same key again does it only once, and is answered "
@@ -76,13 +77,14 @@ def _key(
 def _meta(
     keyed: Annotated[MoveMeta, Depends(_key)],
     version: Annotated[
-        Annotated[str, Field(pattern=r'^("[0-9]{1,9}"|\*)$')] | SkipJsonSchema[None],
+        Annotated[str, Field(pattern=r'^("[1-9][0-9]{0,8}"|[1-9][0-9]{0,8}|\*)$')]
+        | SkipJsonSchema[None],
         Header(alias="If-Match", description=_VERSION_WORDS),
     ] = None,
 ) -> MoveMeta:
     if version is None or version == "*":
         return keyed
-    return MoveMeta(idempotency_key=keyed.idempotency_key, expected_version=int(version[1:-1]))
+    return MoveMeta(idempotency_key=keyed.idempotency_key, expected_version=int(version.strip('"')))
 
 
 Keyed = Annotated[MoveMeta, Depends(_key)]

@@ -33,6 +33,8 @@ from schema.rest.replay import Replay
 
 router = APIRouter(prefix="/v1/matches", tags=["matches"], route_class=Route)
 
+codes = APIRouter(prefix="/v1", tags=["matches"], route_class=Route)
+
 MatchId = Annotated[str, Path(alias="matchId", description="The match's id.")]
 First = Annotated[int, Query(ge=0, le=PAGE_LIMIT, description="Nodes of a page.")]
 After = Annotated[
@@ -48,7 +50,7 @@ TAGGED: dict[str, Any] = {
     status_code=201,
     response_model=Match,
     summary="Open a match; it starts by itself once no seat is OPEN",
-    **documented(401, 415, 422),
+    **documented(401, 409, 415, 422),
 )
 async def create_match(
     parts: Services, player: Player, meta: Keyed, asked: inputs.CreateMatch
@@ -83,7 +85,7 @@ async def matches(
     return answer(MatchConnection(edges=edges, page_info=PageInfo.model_validate(info)))
 
 
-@router.post(
+@codes.post(
     "/join",
     response_model=Match,
     summary="Take an open seat of the match that a join code leads to",

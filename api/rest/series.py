@@ -59,7 +59,7 @@ async def series(parts: Services, player: Player, series_id: SeriesId) -> Respon
     "/{seriesId}/cancel",
     response_model=Series,
     summary="End a series: what was counted stays",
-    **documented(401, 404, 422),
+    **documented(401, 404, 409, 422),
 )
 async def cancel_series(
     parts: Services, player: Player, meta: Keyed, series_id: SeriesId

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 import strawberry
-from pydantic import Field, StrictBool, StrictInt, StrictStr
+from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr
 
 from engine.actions import End
 from engine.bots import LEVELS
@@ -21,8 +21,16 @@ def _levels_known(schema: dict[str, Any]) -> None:
 
 BotLevelName = Annotated[StrictStr, Field(json_schema_extra=_levels_known)]
 Entropy = Annotated[StrictStr, Field(pattern=r"^[!-~]{1,64}$")]
+
+
+def _whole(value: Any) -> Any:
+    """JSON has one kind of number: 2.0 is 2, as in GraphQL."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[StrictInt, BeforeValidator(_whole)]
 # Integers of 32 bits, as in GraphQL.
-Position = Annotated[StrictInt, Field(ge=-(2**31), lt=2**31)]
+Position = Annotated[Whole, Field(ge=-(2**31), lt=2**31)]
 
 
 class SeatInput(Input, mirrors=inputs.SeatInput):
@@ -40,7 +48,7 @@ class CreateMatch(
 ):
     seats: list[SeatInput] = Field(min_length=2, max_length=5)
     visibility: Annotated[Visibility | None, Field(strict=False)] = Visibility.PRIVATE
-    turn_seconds: Annotated[StrictInt, Field(ge=5, le=86_400)] | None = None
+    turn_seconds: Annotated[Whole, Field(ge=5, le=86_400)] | None = None
     entropy: Entropy | None = None
     advice: StrictBool | None = False
 
@@ -151,7 +159,7 @@ class CreateSeries(
     Input, mirrors=inputs.CreateSeriesInput, leaves_out=("meta", "client_mutation_id")
 ):
     seats: list[BotLevelName] = Field(min_length=2, max_length=5)
-    matches: Annotated[StrictInt, Field(ge=1, le=MOST_MATCHES)]
+    matches: Annotated[Whole, Field(ge=1, le=MOST_MATCHES)]
     rotate: StrictBool | None = True
     duplicate_deals: StrictBool | None = True
     replays: StrictBool | None = False

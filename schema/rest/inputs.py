@@ -1,4 +1,7 @@
-"""What is sent to REST, each the twin of a GraphQL input."""
+"""What is sent to REST, each the twin of a GraphQL input.
+
+What may be left out is null by default: clients made of the document would have to give any other.
+"""
 
 from typing import Annotated, Any
 
@@ -47,10 +50,10 @@ class CreateMatch(
     Input, mirrors=inputs.CreateMatchInput, leaves_out=("meta", "client_mutation_id")
 ):
     seats: list[SeatInput] = Field(min_length=2, max_length=5)
-    visibility: Annotated[Visibility | None, Field(strict=False)] = Visibility.PRIVATE
+    visibility: Annotated[Visibility | None, Field(strict=False)] = None
     turn_seconds: Annotated[Whole, Field(ge=5, le=86_400)] | None = None
     entropy: Entropy | None = None
-    advice: StrictBool | None = False
+    advice: StrictBool | None = None
 
     def asked(self, meta: inputs.MoveMeta) -> inputs.CreateMatchInput:
         """The same as GraphQL has it."""
@@ -160,9 +163,9 @@ class CreateSeries(
 ):
     seats: list[BotLevelName] = Field(min_length=2, max_length=5)
     matches: Annotated[Whole, Field(ge=1, le=MOST_MATCHES)]
-    rotate: StrictBool | None = True
-    duplicate_deals: StrictBool | None = True
-    replays: StrictBool | None = False
+    rotate: StrictBool | None = None
+    duplicate_deals: StrictBool | None = None
+    replays: StrictBool | None = None
 
     def asked(self, meta: inputs.MoveMeta) -> inputs.CreateSeriesInput:
         """The same as GraphQL has it."""

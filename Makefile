@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test lint format lock schema release-schema playthroughs fuzz bench bench-bots \
+.PHONY: help setup up test lint format lock schema release-schema playthroughs fuzz bench bench-api bench-bots \
   arena train clean
 
 help: ## List the commands
@@ -66,6 +66,9 @@ fuzz: $(READY) ## Let schemathesis try the API at length
 
 bench: $(READY) ## Measure what a move costs
 	@$(BIN)/python -m tests.bench
+
+bench-api: $(READY) ## Measure what a move and a subscriber cost, by GraphQL and by REST
+	@$(BIN)/python -m tests.bench_api
 
 bench-bots: $(READY) ## Measure what a bot's decision costs, and a turn from commit to commit
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench_bots

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.bootstrap import Parts, build
@@ -85,7 +85,7 @@ async def home(_: Request) -> Response:
 def create_app(settings: Settings | None = None, parts: Parts | None = None) -> Starlette:
     """The application; ``parts`` are built from the settings if not given."""
     parts = parts or build(settings or read_settings())
-    graphql = GraphQLView(parts)
+    graphql, rest = GraphQLView(parts), create_rest(parts)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -103,7 +103,8 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
             WebSocketRoute("/graphql", graphql),
             Route("/healthz", healthz),
             Route("/readyz", readyz),
-            Mount("/", create_rest(parts)),
+            Route("/openapi.json", rest),
+            Route("/v1/{rest:path}", rest),
         ],
         lifespan=lifespan,
         exception_handlers={HTTPException: nothing_here, Exception: nothing_here},

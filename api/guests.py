@@ -3,32 +3,15 @@
 import hmac
 import secrets
 import time
-import unicodedata
 from collections import OrderedDict
 from typing import Final
 
 from api.errors import Unauthenticated
+from api.identity.names import clean_name
 from api.ports import Directory, Guest
-from engine.errors import Reason, RuleError
 
-NAME_LIMIT: Final = 40
 _CACHED: Final = 10_000
 _CACHE_SECONDS: Final = 300
-
-
-def clean_name(name: str, field: str = "name") -> str:
-    """A name fit to show: 1 to 40 characters, none of them a control, NFC, trimmed.
-
-    Raises:
-        RuleError: INVALID_INPUT.
-    """
-    trimmed = name.strip()
-    if not 1 <= len(trimmed) <= NAME_LIMIT:
-        raise RuleError(Reason.INVALID_INPUT, field, f"A name has 1 to {NAME_LIMIT} characters.")
-    # Categories C*: controls, formats that reorder text, surrogates, unassigned.
-    if any(unicodedata.category(character).startswith("C") for character in trimmed):
-        raise RuleError(Reason.INVALID_INPUT, field, "A name has printable characters only.")
-    return unicodedata.normalize("NFC", trimmed)
 
 
 class Guests:

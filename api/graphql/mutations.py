@@ -9,7 +9,7 @@ from api.errors import Refused
 from api.graphql import series as of_series
 from api.graphql.context import ContextInfo
 from api.graphql.refusals import user_error
-from api.guests import clean_name
+from api.identity.names import clean_name
 from api.values import Answer, Meta, NewMatch
 from engine.cards import PLAYER_COUNTS
 from engine.codec import encode_action

@@ -7,6 +7,7 @@ from strawberry import field
 
 from api.errors import Refused
 from api.graphql import series as of_series
+from api.graphql import tokens as of_tokens
 from api.graphql.context import ContextInfo
 from api.graphql.refusals import user_error
 from api.identity.names import clean_name
@@ -19,6 +20,7 @@ from schema.inputs import (
     ChooseHandInput,
     CreateMatchInput,
     CreateSeriesInput,
+    CreateTokenInput,
     JoinMatchInput,
     MoveInput,
     MoveMeta,
@@ -28,23 +30,60 @@ from schema.inputs import (
     ShowInput,
     check_entropy,
     check_key,
+    check_sign_in_key,
     check_turn_seconds,
     seat_setup,
 )
 from schema.payloads import GuestPayload, MatchPayload, SeriesPayload
+from schema.scopes import Scope
 from schema.series import Series
+from schema.tokens import RevokeTokenPayload, TokenPayload
 from schema.types import match_of
 
 
 @strawberry.type
 class Mutation:
-    @field(description="A token for a new player of this name.")
-    async def sign_in_as_guest(self, info: ContextInfo, name: str) -> GuestPayload:
+    @field(
+        description=(
+            "A token for a new player of this name. With an `idempotencyKey`, a secret of 32 to "
+            "128 printable ASCII characters, a retry within a day gives the same token again."
+        )
+    )
+    async def sign_in_as_guest(
+        self, info: ContextInfo, name: str, idempotency_key: str | None = None
+    ) -> GuestPayload:
         try:
-            token, guest = await info.context.guests.sign_in(name)
-        except RuleError as error:
+            made = await info.context.identity.sign_in(name, check_sign_in_key(idempotency_key))
+        except (RuleError, Refused) as error:
             return GuestPayload(user_errors=[user_error(error)])
-        return GuestPayload(user_errors=[], token=token, player_id=strawberry.ID(guest.player_id))
+        player_id = strawberry.ID(made.player_id)
+        return GuestPayload(user_errors=[], token=made.token, player_id=player_id)
+
+    @field(description="A further token of the caller's, which allows as much or less.")
+    async def create_token(
+        self,
+        info: ContextInfo,
+        input: CreateTokenInput,  # noqa: A002
+    ) -> TokenPayload:
+        try:
+            return await of_tokens.create(info, input)
+        except (RuleError, Refused) as error:
+            errors = [user_error(error)]
+            return TokenPayload(user_errors=errors, client_mutation_id=input.client_mutation_id)
+
+    @field(
+        description=(
+            "End a token of the caller's for good, and every stream that was begun with it, in "
+            "whichever process, within two seconds."
+        )
+    )
+    async def revoke_token(
+        self, info: ContextInfo, token_id: strawberry.ID, meta: MoveMeta | None = None
+    ) -> RevokeTokenPayload:
+        try:
+            return await of_tokens.revoke(info, token_id, meta)
+        except (RuleError, Refused) as error:
+            return RevokeTokenPayload(user_errors=[user_error(error)])
 
     @field(description="Open a match; it starts by itself once no seat is OPEN.")
     async def create_match(
@@ -53,7 +92,7 @@ class Mutation:
         input: CreateMatchInput,  # noqa: A002
     ) -> MatchPayload:
         async def work() -> Answer:
-            player = await info.context.player()
+            player = await info.context.player(Scope.PLAY)
             new = _new_match(input, player.player_id, player.name)
             return await info.context.service.create(player.player_id, new)
 
@@ -66,7 +105,7 @@ class Mutation:
         input: JoinMatchInput,  # noqa: A002
     ) -> MatchPayload:
         async def work() -> Answer:
-            player = (await info.context.player()).player_id
+            player = (await info.context.player(Scope.BOT)).player_id
             name, entropy = clean_name(input.name), check_entropy(input.entropy)
             service = info.context.service
             if input.join_code is not None:
@@ -82,7 +121,7 @@ class Mutation:
     @field(description="Give up one's seat: it opens again in the lobby, a bot takes it later.")
     async def leave_match(self, info: ContextInfo, match_id: strawberry.ID) -> MatchPayload:
         async def work() -> Answer:
-            player = await info.context.player()
+            player = await info.context.player(Scope.BOT)
             return await info.context.service.leave(match_id, player.player_id)
 
         return await _payload(work)
@@ -90,7 +129,7 @@ class Mutation:
     @field(description="The host starts early: bots take the seats still OPEN.")
     async def start_match(self, info: ContextInfo, match_id: strawberry.ID) -> MatchPayload:
         async def work() -> Answer:
-            player = await info.context.player()
+            player = await info.context.player(Scope.PLAY)
             return await info.context.service.start(match_id, player.player_id)
 
         return await _payload(work)
@@ -151,7 +190,7 @@ async def _series(work: Awaitable[Series], client_mutation_id: str | None = None
 
 async def _move(info: ContextInfo, move: MoveInput) -> MatchPayload:
     async def work() -> Answer:
-        player = await info.context.player()
+        player = await info.context.player(Scope.BOT)
         meta = move.meta or MoveMeta()
         request = encode_action(move.action(0))  # the seat is the caller's own, whatever it is
         return await info.context.service.act(

@@ -15,6 +15,7 @@ from api.series.service import Progress, SeriesService, Standing
 from api.values import Meta
 from schema.codes import ErrorCode
 from schema.inputs import CreateSeriesInput, MoveMeta, check_key, series_spec
+from schema.scopes import Scope
 from schema.series import (
     Series,
     SeriesMatchConnection,
@@ -33,9 +34,9 @@ async def create(info: ContextInfo, new: CreateSeriesInput) -> Series:
     Raises:
         Unauthenticated: the caller has not signed in.
         RuleError: INVALID_INPUT.
-        Refused: TOO_MANY_SERIES, KEY_REUSED.
+        Refused: FORBIDDEN, TOO_MANY_SERIES, KEY_REUSED.
     """
-    player = await info.context.player()
+    player = await info.context.player(Scope.PLAY)
     spec = series_spec(new)
     request = [spec.entries, spec.matches, spec.rotate, spec.duplicate, spec.replays]
     key = check_key((new.meta or MoveMeta()).idempotency_key)
@@ -48,9 +49,9 @@ async def cancel(info: ContextInfo, series_id: str) -> Series:
 
     Raises:
         Unauthenticated: the caller has not signed in.
-        Refused: NOT_FOUND.
+        Refused: FORBIDDEN, NOT_FOUND.
     """
-    player = await info.context.player()
+    player = await info.context.player(Scope.PLAY)
     standing = await info.context.series.cancel(series_id, player.player_id)
     return series_of(info.context.series, standing)
 
@@ -58,7 +59,7 @@ async def cancel(info: ContextInfo, series_id: str) -> Series:
 async def look(info: ContextInfo, series_id: str) -> Series | None:
     """A series of the caller's, None if there is none."""
     service = info.context.series
-    standing = await service.look(series_id, await info.context.player_id())
+    standing = await service.look(series_id, await info.context.viewer_id())
     return None if standing is None else series_of(service, standing)
 
 
@@ -70,10 +71,11 @@ async def updates(
     Raises:
         Refused: NOT_FOUND, CURSOR_EXPIRED.
     """
-    service, player_id = info.context.series, await info.context.player_id()
+    service, player_id = info.context.series, await info.context.viewer_id()
+    permit = await info.context.permit()
     await service.check_follow(series_id, player_id, after)
     progress = service.follow(series_id, player_id, after)
-    return _updates(service, info.context.streams.lasting(progress))
+    return _updates(service, info.context.streams.lasting(progress, permit))
 
 
 async def _updates(

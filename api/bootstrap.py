@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 
 from api.broker import celery_app
+from api.identity.issuer import Issuer, Keys
+from api.identity.marks import Marks
 from api.identity.service import Identity
 from api.jobs import CeleryJobs
 from api.levels import adopt_levels
@@ -31,6 +33,7 @@ class Parts:
     series: SeriesService
     identity: Identity
     streams: Streams
+    issuer_keys: Keys | None = None
 
     def heed(self, ring: Ring | None) -> None:
         """Take in what happened, in whichever process; None: anything may have."""
@@ -40,6 +43,8 @@ class Parts:
     async def close(self) -> None:
         """Let waiting hints go out and close every connection."""
         self.jobs.close()
+        if self.issuer_keys is not None:
+            self.issuer_keys.close()
         await self.redis.aclose()
 
 
@@ -57,10 +62,18 @@ def build(settings: Settings) -> Parts:
     service = MatchService(store, directory, jobs, limits=limits)
     series = SeriesService(RedisSeriesStore(redis), jobs, limits=limits)
     streams, secret = Streams(settings.stream_seconds), settings.secret.get_secret_value()
+    keys = Keys(settings.jwks_url) if settings.jwks_url else None
     identity = Identity(
         RedisTokens(redis),
         streams,
         ttl=settings.guest_ttl,
         secret=secret,
+        outside=_issuer(settings, keys, secret),
     )
-    return Parts(settings, redis, store, jobs, service, series, identity, streams)
+    return Parts(settings, redis, store, jobs, service, series, identity, streams, keys)
+
+
+def _issuer(settings: Settings, keys: Keys | None, secret: str) -> Issuer | None:
+    if keys is None or settings.jwt_issuer is None or settings.jwt_audience is None:
+        return None
+    return Issuer(keys, settings.jwt_issuer, settings.jwt_audience, Marks(secret))

@@ -316,6 +316,9 @@ async def test_a_further_token_made_again_after_its_revocation_stays_dead(identi
     assert again.token == first.token
     with pytest.raises(Unauthenticated):
         await identity.recognise(f"Bearer {again.token}")
+    for _ in range(MOST_TOKENS - 1):
+        await identity.create(caller, new(BOT), Meta())
+    assert await identity.create(caller, new(BOT), Meta("k")) == first
 
 
 async def test_ids_tell_nothing_of_tokens_and_open_nothing(world, identity):
@@ -430,19 +433,21 @@ async def test_a_token_revoked_before_its_stream_is_known_ends_it(identity):
         await anext(stream)
 
 
-async def test_nothing_is_sent_after_a_revocation_though_it_was_ready(identity):
-    async def ready():
-        while True:
-            yield 1
+async def without_end():
+    while True:
+        yield 1
 
+
+@pytest.mark.parametrize("source", [without_end, forever])
+async def test_a_follower_that_was_busy_is_told_of_a_revocation_and_nothing_more(identity, source):
     made = await identity.sign_in("Ann")
     permit = await Visitor(identity, f"Bearer {made.token}").permit()
-    stream = identity._streams.lasting(ready(), permit)
+    stream = identity._streams.lasting(source(), permit)
     await anext(stream)
     await identity.revoke(await known(identity, made.token), made.listed.token_id, Meta())
 
     with pytest.raises(Unauthenticated):
-        await anext(stream)
+        await asyncio.wait_for(anext(stream), 1)
 
 
 async def test_a_stream_ends_when_its_token_expires(world):

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 
+import jwt
 import pytest
 
 from api.errors import Unauthenticated, Unavailable
@@ -174,6 +175,29 @@ async def test_what_is_not_the_issuers_is_refused(world, kind):
     await world.refused(forged(kind))
 
     assert await world.known(KEY.sign())
+
+
+async def test_a_shared_secret_is_not_taken_though_the_issuer_publishes_it(world):
+    shared = b"x" * 32
+    text = base64.urlsafe_b64encode(shared).rstrip(b"=").decode()
+    oct_key = {"kty": "oct", "k": text, "kid": "shared", "alg": "HS256", "use": "sig"}
+    world.issuer.body = json.dumps({"keys": [KEY.public_jwk(), oct_key]}).encode()
+    claims = {"iss": NAME, "aud": AUDIENCE, "sub": "ann", "exp": int(time.time()) + 60}
+
+    await world.refused(jwt.encode(claims, shared, "HS256", {"kid": "shared"}))
+    assert await world.known(KEY.sign())
+
+
+async def test_a_signature_is_not_checked_for_every_request_but_the_end_is(world):
+    text = KEY.sign(exp=int(time.time()) - LEEWAY_SECONDS + 2)
+    await world.known(text)
+    world.issuer.publish(NEXT)
+    world.clock += FRESH_SECONDS
+
+    assert await world.known(text)
+    assert world.issuer.fetches == 1
+    await asyncio.sleep(2.1)
+    await world.refused(text)
 
 
 async def test_a_token_may_be_late_by_a_little(world):

@@ -339,3 +339,26 @@ async def test_a_socket_opened_before_a_revocation_may_no_longer_ask(client, sta
 
     assert message["payload"]["data"]["match"] is None
     assert message["payload"]["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["Op", "--scope", "king"], "there are play, bot, spectate, operate"),
+        (["a\u2028b", "--scope", "operate"], "printable characters"),
+    ],
+)
+def test_a_token_that_cannot_be_is_not_made_by_the_command_either(stack, arguments, told):
+    ran = subprocess.run(
+        [sys.executable, "-m", "api.cli.main", "token", *arguments],
+        env={"RINGMASTER_REDIS_URL": stack.redis_url, "PYTHONUTF8": "1", "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert ran.returncode != 0
+    assert ran.stdout == ""
+    assert told in ran.stderr
+    assert "Traceback" not in ran.stderr

@@ -238,34 +238,52 @@ async def test_a_revocation_cut_off_anywhere_is_finished_by_its_retry(redis, wri
     assert await redis.xlen(keys.REVOKED) >= 1
 
 
+async def test_a_token_revoked_while_it_is_being_issued_is_never_valid(redis):
+    ann = player()
+    whole = RedisTokens(redis)
+    listed, grant = token(ann)
+
+    async def meanwhile() -> None:
+        assert await whole.revoke(ann, listed.token_id, NOW + HOUR)
+
+    slow = RedisTokens(StopsAfter(redis, 2, meanwhile))  # type: ignore[arg-type]
+    assert await slow.issue(listed, grant, 50, NOW)
+
+    assert await whole.find(listed.hash) is None
+    assert await whole.tokens(ann, NOW) == []
+
+
 class StoppedError(Exception):
     """The process ended here."""
 
 
 class StopsAfter:
-    """A Redis client whose process ends before its command number ``left`` + 1."""
+    """A Redis client that stops before command number ``left`` + 1: for good, or for a while."""
 
-    def __init__(self, redis: Redis, left: int) -> None:
+    def __init__(self, redis: Redis, left: int, meanwhile=None) -> None:
         self._redis = redis
         self._left = left
+        self._meanwhile = meanwhile
 
     def register_script(self, script):
         run = self._redis.register_script(script)
 
         async def counted(**more):
-            self._count()
+            await self._count()
             return await run(**more)
 
         return counted
 
-    def _count(self) -> None:
-        if not self._left:
-            raise StoppedError
+    async def _count(self) -> None:
         self._left -= 1
+        if self._left == -1:
+            if self._meanwhile is None:
+                raise StoppedError
+            await self._meanwhile()
 
     def __getattr__(self, name):
         async def command(*args, **more):
-            self._count()
+            await self._count()
             return await getattr(self._redis, name)(*args, **more)
 
         return command

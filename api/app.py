@@ -89,7 +89,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        keeping_up = asyncio.create_task(parts.service.keep_up(parts.series.wake))
+        keeping_up = asyncio.create_task(parts.service.keep_up(parts.heed))
         yield
         keeping_up.cancel()
         with contextlib.suppress(asyncio.CancelledError):

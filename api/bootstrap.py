@@ -5,14 +5,18 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 
 from api.broker import celery_app
-from api.guests import Guests
+from api.identity.issuer import Issuer, Keys
+from api.identity.marks import Marks
+from api.identity.service import Identity
 from api.jobs import CeleryJobs
 from api.levels import adopt_levels
+from api.ports import Ring
 from api.series.service import SeriesService
 from api.service import MatchService
 from api.settings import Settings
 from api.store.redis import RedisDirectory, RedisStore, connect
 from api.store.series import RedisSeriesStore
+from api.store.tokens import RedisTokens
 from api.streams import Streams
 from api.values import Limits
 
@@ -27,12 +31,20 @@ class Parts:
     jobs: CeleryJobs
     service: MatchService
     series: SeriesService
-    guests: Guests
+    identity: Identity
     streams: Streams
+    issuer_keys: Keys | None = None
+
+    def heed(self, ring: Ring | None) -> None:
+        """Take in what happened, in whichever process; None: anything may have."""
+        self.series.wake(ring)
+        self.identity.heed(ring)
 
     async def close(self) -> None:
         """Let waiting hints go out and close every connection."""
         self.jobs.close()
+        if self.issuer_keys is not None:
+            self.issuer_keys.close()
         await self.redis.aclose()
 
 
@@ -49,6 +61,19 @@ def build(settings: Settings) -> Parts:
     limits = Limits(settings.match_ttl, settings.finished_ttl, settings.bot_grace_ms)
     service = MatchService(store, directory, jobs, limits=limits)
     series = SeriesService(RedisSeriesStore(redis), jobs, limits=limits)
-    guests = Guests(directory, settings.guest_ttl, settings.secret.get_secret_value())
-    streams = Streams(settings.stream_seconds)
-    return Parts(settings, redis, store, jobs, service, series, guests, streams)
+    streams, secret = Streams(settings.stream_seconds), settings.secret.get_secret_value()
+    keys = Keys(settings.jwks_url) if settings.jwks_url else None
+    identity = Identity(
+        RedisTokens(redis),
+        streams,
+        ttl=settings.guest_ttl,
+        secret=secret,
+        outside=_issuer(settings, keys, secret),
+    )
+    return Parts(settings, redis, store, jobs, service, series, identity, streams, keys)
+
+
+def _issuer(settings: Settings, keys: Keys | None, secret: str) -> Issuer | None:
+    if keys is None or settings.jwt_issuer is None or settings.jwt_audience is None:
+        return None
+    return Issuer(keys, settings.jwt_issuer, settings.jwt_audience, Marks(secret))

@@ -3,8 +3,8 @@
 ServiceError
 ├── Refused      something the caller can mend; has a code of the schema
 ├── Unreadable   a log that this code cannot read; no other match is touched by it
-├── Unauthenticated   no token, or one that is not known
-└── Unavailable  Redis cannot be reached; try again later
+├── Unauthenticated   no token, or one that is not or no longer valid
+└── Unavailable  Redis, or the issuer of a token, cannot be reached; try again later
 """
 
 from schema.codes import ErrorCode
@@ -38,7 +38,7 @@ class Refused(ServiceError):  # noqa: N818 - reads as what happened
 
 
 class Unauthenticated(ServiceError):  # noqa: N818 - the HTTP term
-    """The call needs a sign-in: no token was given, or the token is not known."""
+    """The call needs a sign-in: no token was given, or one that is not or no longer valid."""
 
 
 class Unreadable(ServiceError):  # noqa: N818 - reads as what it is
@@ -46,7 +46,7 @@ class Unreadable(ServiceError):  # noqa: N818 - reads as what it is
 
 
 class Unavailable(ServiceError):  # noqa: N818 - the HTTP term
-    """The store cannot be reached now; nothing was acknowledged."""
+    """What is needed cannot be reached now; nothing was acknowledged."""
 
 
 def not_found() -> Refused:

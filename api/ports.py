@@ -68,6 +68,21 @@ class Append:
     listing: Listing | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """What has happened since the last ring, by id.
+
+    Attributes:
+        matches: matches and series that were appended to.
+        lobby: public matches whose place in the lobby has changed.
+        revoked: tokens that are no longer valid.
+    """
+
+    matches: frozenset[str] = frozenset()
+    lobby: frozenset[str] = frozenset()
+    revoked: frozenset[str] = frozenset()
+
+
 class EventStore(Protocol):
     """The log of every match; appending is publishing.
 
@@ -99,8 +114,8 @@ class EventStore(Protocol):
         """Write ``commit``; False if the log is not one short of its version, or knows the key."""
         ...
 
-    def bells(self) -> AsyncIterator[frozenset[str] | None]:
-        """Ids of matches that were appended to; None when any may have been (after a gap)."""
+    def bells(self) -> AsyncIterator[Ring | None]:
+        """What happens, as it happens; None when anything may have happened (after a gap)."""
         ...
 
     async def listed(
@@ -126,27 +141,11 @@ class EventStore(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Guest:
-    """A signed-in player."""
-
-    player_id: str
-    name: str
-
-
 class Directory(Protocol):
-    """Who is who, which code opens which match, and how often a level of play has failed.
+    """Which code opens which match, and how often a level of play has failed.
 
     Every method raises ``Unavailable`` when the store cannot be reached.
     """
-
-    async def save_guest(self, token_hash: str, guest: Guest, ttl: int) -> None:
-        """Remember a guest by the hash of the token, for ``ttl`` seconds."""
-        ...
-
-    async def find_guest(self, token_hash: str) -> Guest | None:
-        """The guest with this token, None if there is none."""
-        ...
 
     async def reserve_code(self, code: str, match_id: str, ttl: int) -> bool:
         """Let a join code lead to a match; False if the code is taken."""

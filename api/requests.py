@@ -3,8 +3,8 @@
 import dataclasses
 from typing import Any
 
-from api.guests import clean_name
-from api.ports import Guest
+from api.identity.caller import Caller
+from api.identity.names import clean_name
 from api.series.service import SeriesService, Standing
 from api.service import MatchService
 from api.values import Answer, Joining, Meta, NewMatch
@@ -51,7 +51,7 @@ def meta_of_new(meta: MoveMeta | None, *request: Any) -> Meta:
     return meta_of(meta, *request)
 
 
-async def create(service: MatchService, player: Guest, new: CreateMatchInput) -> Answer:
+async def create(service: MatchService, player: Caller, new: CreateMatchInput) -> Answer:
     """Open a match for a player.
 
     Raises:
@@ -63,7 +63,7 @@ async def create(service: MatchService, player: Guest, new: CreateMatchInput) ->
     return await service.create(player.player_id, _new_match(new, player), meta)
 
 
-async def join(service: MatchService, player: Guest, joining: JoinMatchInput) -> Answer:
+async def join(service: MatchService, player: Caller, joining: JoinMatchInput) -> Answer:
     """Seat a player in the match that an id or a join code leads to.
 
     Raises:
@@ -81,7 +81,7 @@ async def join(service: MatchService, player: Guest, joining: JoinMatchInput) ->
     raise RuleError(Reason.INVALID_INPUT, "joinCode", "Give `matchId` or `joinCode`.")
 
 
-async def create_series(service: SeriesService, player: Guest, new: CreateSeriesInput) -> Standing:
+async def create_series(service: SeriesService, player: Caller, new: CreateSeriesInput) -> Standing:
     """Begin a series for a player.
 
     Raises:
@@ -94,7 +94,7 @@ async def create_series(service: SeriesService, player: Guest, new: CreateSeries
     return await service.create(player.player_id, spec, meta_of_new(new.meta, *request))
 
 
-async def move(service: MatchService, player: Guest, asked: MoveInput) -> Answer:
+async def move(service: MatchService, player: Caller, asked: MoveInput) -> Answer:
     """Play an action from a player's seat.
 
     Raises:
@@ -112,7 +112,7 @@ def _asked(asked: CreateMatchInput | JoinMatchInput) -> dict[str, Any]:
     return {name: fields[name] for name in fields if name not in ("meta", "client_mutation_id")}
 
 
-def _new_match(new: CreateMatchInput, player: Guest) -> NewMatch:
+def _new_match(new: CreateMatchInput, player: Caller) -> NewMatch:
     entropy = check_entropy(new.entropy)
     if len(new.seats) > max(PLAYER_COUNTS):  # before any work per seat
         raise RuleError(Reason.INVALID_INPUT, "seats", "A match has 2 to 5 seats.")

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from api.errors import Refused, Unavailable, Unreadable, not_found
 from api.ledger import Ledger, now_ms
-from api.ports import Commit, Directory, EventStore, Jobs
+from api.ports import Commit, Directory, EventStore, Jobs, Ring
 from api.store.keys import new_match_id
 from api.timelines import Timeline
 from api.values import ANYHOW, Answer, Fault, Joining, Limits, Meta, Moment, NewMatch, Owed
@@ -304,16 +304,16 @@ class MatchService:
             raise _expired(timeline)
         return timeline
 
-    async def keep_up(self, also: Callable[[frozenset[str] | None], None] | None = None) -> None:
+    async def keep_up(self, also: Callable[[Ring | None], None] | None = None) -> None:
         """Follow the store's bells for all subscribers of this process, until cancelled.
 
-        ``also`` is told of every ring, with the ids of what has changed; None: anything may have.
+        ``also`` is told of every ring; None: anything may have happened.
         """
         at_once = asyncio.Semaphore(REFRESHES)
         async for rung in self._store.bells():
             if also is not None:
                 also(rung)
-            followed = self._ledger.timelines.followed(rung)
+            followed = self._ledger.timelines.followed(None if rung is None else rung.matches)
             await asyncio.gather(*(self._keep_up(timeline, at_once) for timeline in followed))
 
     async def _keep_up(self, timeline: Timeline, at_once: asyncio.Semaphore) -> None:

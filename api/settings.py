@@ -1,8 +1,8 @@
 """Settings from the environment, all with the prefix ``RINGMASTER_``; documented in the README."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DAY = 24 * 3600
@@ -49,6 +49,22 @@ class Settings(BaseSettings):
     guest_ttl: Annotated[
         int, Field(ge=60, description="Seconds that a guest's token is valid.")
     ] = 90 * DAY
+    jwks_url: Annotated[
+        str | None,
+        Field(
+            pattern=r"^https?://",
+            description=(
+                "Address of the keys (JWKS) of an outside issuer, whose signed tokens (JWTs) are "
+                "taken like our own; with the next two, or none of the three (docs/identity.md)."
+            ),
+        ),
+    ] = None
+    jwt_issuer: Annotated[
+        str | None, Field(min_length=1, description="The claim `iss` of those tokens.")
+    ] = None
+    jwt_audience: Annotated[
+        str | None, Field(min_length=1, description="What their claim `aud` has to name.")
+    ] = None
     match_ttl: Annotated[
         int, Field(ge=60, description="Seconds that a match in play is kept after its last commit.")
     ] = 7 * DAY
@@ -92,6 +108,16 @@ class Settings(BaseSettings):
         str, Field(pattern=r"^(debug|info|warning|error)$", description="Lowest level logged.")
     ] = "info"
 
+    @model_validator(mode="after")
+    def _issuer_is_whole(self) -> Self:
+        given = [self.jwks_url, self.jwt_issuer, self.jwt_audience]
+        if any(given) and not all(given):
+            raise ValueError(
+                "RINGMASTER_JWKS_URL, RINGMASTER_JWT_ISSUER and RINGMASTER_JWT_AUDIENCE go "
+                "together: set all of them, or none"
+            )
+        return self
+
     @property
     def broker(self) -> str:
         """The URL of Celery's broker."""
@@ -108,6 +134,9 @@ def read_settings() -> Settings:
         return Settings()
     except ValidationError as error:
         lines = [
-            f"RINGMASTER_{'.'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors()
+            f"RINGMASTER_{'.'.join(map(str, e['loc'])).upper()}: {e['msg']}"
+            if e["loc"]
+            else e["msg"].removeprefix("Value error, ")
+            for e in error.errors()
         ]
         raise SystemExit("ringmaster: bad settings\n" + "\n".join(lines)) from None

@@ -1,11 +1,81 @@
-"""How long a stream lasts: its time, its source, or until the process stops. All end politely."""
+"""How long a stream lasts: its time, its source, its token, or until the process stops.
+
+All end politely but those whose token ends, which are told so.
+"""
 
 import asyncio
-from collections.abc import AsyncGenerator
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from api.errors import ServiceError, Unauthenticated
 
 T = TypeVar("T")
+
+CHECKS: Final = 16  # of tokens at once, well under the pool's connections
+PATIENCE_SECONDS: Final = 0.5
+SLACK_SECONDS: Final = 0.05  # by which a timer may be early, so that it is not mistaken
+
+log = logging.getLogger("ringmaster.streams")
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """A token, as long as it is valid.
+
+    Attributes:
+        token_id: None if it cannot be revoked here.
+        expires_at: in milliseconds since the epoch.
+        check: raises Unauthenticated if the token is no longer valid.
+    """
+
+    token_id: str | None = field(repr=False)
+    expires_at: int
+    check: Callable[[], Awaitable[object]] = field(repr=False)
+
+
+class _Stream:
+    """One open stream; ``ended``: its token is no longer valid."""
+
+    def __init__(self, permit: Permit | None, seconds: float) -> None:
+        now = asyncio.get_running_loop().time()
+        self.permit = permit
+        self.ended = False
+        self._until = now + seconds
+        self._expires = None if permit is None else now + permit.expires_at / 1000 - time.time()
+        self._waiting: asyncio.Timeout | None = None
+
+    async def next(self, source: AsyncGenerator[T, None]) -> T:
+        """The next item, unless time runs out first: then TimeoutError."""
+        until = self._until
+        if self._expires is not None:
+            until = min(until, self._expires + SLACK_SECONDS)
+        async with asyncio.timeout_at(until) as waiting:
+            self._waiting = waiting
+            try:
+                return await anext(source)
+            finally:
+                self._waiting = None
+
+    def wake(self) -> None:
+        """Let it wait no longer."""
+        if self._waiting is not None:
+            with suppress(RuntimeError):  # its time is up already
+                self._waiting.reschedule(asyncio.get_running_loop().time())
+
+    def end(self) -> None:
+        """Its token is no longer valid."""
+        self.ended = True
+        self.wake()
+
+    def require_token(self) -> None:
+        """Raise Unauthenticated if the token has expired or was revoked."""
+        now = asyncio.get_running_loop().time()
+        if self.ended or (self._expires is not None and now >= self._expires):
+            raise Unauthenticated("The token of this stream is no longer valid; sign in again.")
 
 
 class Streams:
@@ -13,29 +83,75 @@ class Streams:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._waiting: set[asyncio.Timeout] = set()
+        self._open: set[_Stream] = set()
         self._ended = False
+        self._checking: asyncio.Task[None] | None = None
 
-    async def lasting(self, source: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
-        """What the source yields, until it ends or its time is up."""
-        deadline = asyncio.get_running_loop().time() + self._seconds
-        async with aclosing(source):
-            while not self._ended:
-                try:
-                    async with asyncio.timeout_at(deadline) as waiting:
-                        self._waiting.add(waiting)
-                        try:
-                            item = await anext(source)
-                        finally:
-                            self._waiting.discard(waiting)
-                except (TimeoutError, StopAsyncIteration):
-                    return
-                yield item
+    async def lasting(
+        self, source: AsyncGenerator[T, None], permit: Permit | None = None
+    ) -> AsyncGenerator[T, None]:
+        """What the source yields, until it ends or its time is up.
+
+        Raises:
+            Unauthenticated: the token has expired or was revoked.
+        """
+        stream = _Stream(permit, self._seconds)
+        self._open.add(stream)
+        try:
+            async with aclosing(source):
+                if permit is not None:
+                    await permit.check()  # it may have ended just before the stream was known here
+                while not self._ended:
+                    stream.require_token()
+                    try:
+                        item = await stream.next(source)
+                    except StopAsyncIteration:
+                        return
+                    except TimeoutError:
+                        stream.require_token()
+                        return
+                    stream.require_token()
+                    yield item
+        finally:
+            self._open.discard(stream)
+
+    def revoke(self, token_ids: frozenset[str]) -> None:
+        """End the streams of these tokens."""
+        for stream in list(self._open):
+            if stream.permit is not None and stream.permit.token_id in token_ids:
+                stream.end()
+
+    def check(self) -> None:
+        """Look whether the tokens of all open streams are still valid, and end those that are not.
+
+        Returns at once; as long as it cannot be found out, the streams go on.
+        """
+        if self._checking is not None:
+            self._checking.cancel()
+        self._checking = asyncio.create_task(self._check_all())
+
+    async def _check_all(self) -> None:
+        at_once = asyncio.Semaphore(CHECKS)
+        await asyncio.gather(*(self._check(stream, at_once) for stream in list(self._open)))
+
+    async def _check(self, stream: _Stream, at_once: asyncio.Semaphore) -> None:
+        while stream.permit is not None and stream in self._open:
+            try:
+                async with at_once:
+                    await stream.permit.check()
+            except Unauthenticated:
+                stream.end()
+                return
+            except ServiceError:
+                await asyncio.sleep(PATIENCE_SECONDS)
+            except Exception as error:  # noqa: BLE001 - one stream must not keep the others
+                log.error("a token cannot be checked: %s", type(error).__name__)  # noqa: TRY400
+                return
+            else:
+                return
 
     def end(self) -> None:
         """End all of them now, and those to come after what they have to send at once."""
         self._ended = True
-        now = asyncio.get_running_loop().time()
-        for waiting in self._waiting:
-            with suppress(RuntimeError):  # its time is up already
-                waiting.reschedule(now)
+        for stream in self._open:
+            stream.wake()

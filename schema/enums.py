@@ -9,6 +9,7 @@ from engine.series import SeriesStatus
 from engine.sets import SetKind
 from engine.state import RoundEnd, SeatKind, Status, Visibility
 from schema.codes import ErrorCode
+from schema.scopes import Scope
 
 strawberry.enum(Status, name="MatchStatus", description="Where a match stands.")
 strawberry.enum(SeatKind, description="Who sits on a seat.")
@@ -17,6 +18,7 @@ strawberry.enum(End, description="An end of the active set as it lies on the tab
 strawberry.enum(RoundEnd, description="Why a round ended.")
 strawberry.enum(Visibility, description="Who may find and watch a match.")
 strawberry.enum(SeriesStatus, description="Where a series stands.")
+strawberry.enum(Scope, name="TokenScope", description="What a token allows (docs/identity.md).")
 strawberry.enum(ErrorCode, description="Why a request was refused; stable, to be acted on.")
 
 PUBLISHED: tuple[type[StrEnum], ...] = (
@@ -27,5 +29,6 @@ PUBLISHED: tuple[type[StrEnum], ...] = (
     RoundEnd,
     Visibility,
     SeriesStatus,
+    Scope,
     ErrorCode,
 )

@@ -13,11 +13,13 @@ from engine.errors import Reason, RuleError
 from engine.series import Spec, check
 from engine.state import Seat, SeatKind, Visibility
 from schema import enums  # noqa: F401 - registers the enums that the inputs below use
+from schema.scopes import Scope
 
 KEY_LIMIT: Final = 128
 TURN_SECONDS: Final = range(5, 24 * 3600 + 1)
 _ENTROPY: Final = re.compile(r"[!-~]{1,64}\Z")
 _KEY: Final = re.compile(r"[!-~]{1,128}\Z")
+_SIGN_IN_KEY: Final = re.compile(r"[!-~]{32,128}\Z")
 
 
 @strawberry.input(description="A seat of a new match.")
@@ -160,6 +162,19 @@ class CreateSeriesInput:
     client_mutation_id: str | None = None
 
 
+@strawberry.input(description="A further token of the caller's.")
+class CreateTokenInput:
+    name: str = field(description="For its owner to tell it by: 1 to 40 characters.")
+    scopes: list[Scope] = field(description="No more than the caller's own token allows.")
+    expires_in_seconds: int | None = field(
+        description="No longer than the caller's own; by default as long as that.", default=None
+    )
+    meta: MoveMeta | None = field(
+        description="Only `idempotencyKey`: a token has no version.", default=None
+    )
+    client_mutation_id: str | None = None
+
+
 MoveInput = ChooseHandInput | ShowInput | ScoutInput | ScoutAndShowInput
 
 
@@ -197,6 +212,29 @@ def check_version(version: int | None) -> int | None:
         sentence = "A version is a number from 1 on."
         raise RuleError(Reason.INVALID_INPUT, "expectedVersion", sentence)
     return version
+
+
+def check_sign_in_key(key: str | None) -> str | None:
+    """The idempotency key of a sign-in: as hard to guess as the token that it leads to.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+    """
+    if key is not None and not _SIGN_IN_KEY.match(key):
+        sentence = "The key of a sign-in is a secret of 32 to 128 printable ASCII characters."
+        raise RuleError(Reason.INVALID_INPUT, "idempotencyKey", sentence)
+    return key
+
+
+def token_key(meta: MoveMeta | None) -> str | None:
+    """The idempotency key of a request about tokens.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+    """
+    if meta is not None and meta.expected_version is not None:
+        raise RuleError(Reason.INVALID_INPUT, "expectedVersion", "A token has no version.")
+    return None if meta is None else check_key(meta.idempotency_key)
 
 
 def check_turn_seconds(seconds: int | None) -> int | None:

@@ -54,6 +54,6 @@ def test_the_scripts_of_the_store_are_part_of_the_package():
     from importlib.resources import files  # noqa: PLC0415
 
     series = {"series_open.lua", "series_count.lua", "series_cancel.lua"}
-    assert {"commit.lua", "lease.lua", "postpone.lua", *series} <= {
+    assert {"commit.lua", "lease.lua", "postpone.lua", "token_list.lua", *series} <= {
         path.name for path in files("api.store").iterdir()
     }

@@ -85,6 +85,29 @@ def sweeper() -> None:
 
 
 @app.command()
+def token(
+    name: Annotated[str, typer.Argument(help="Of the new player that it is for.")],
+    scope: Annotated[
+        list[str], typer.Option(help="play, bot, spectate or operate; can be given again.")
+    ],
+    days: Annotated[
+        int | None, typer.Option(min=1, max=3650, help="Else as long as a guest's.")
+    ] = None,
+) -> None:
+    """Make a token, with rights that no guest can have, and print it this once."""
+    from api.cli.token import token as run
+    from schema.scopes import Scope
+
+    try:
+        scopes = frozenset(Scope(word.upper()) for word in scope)
+    except ValueError:
+        words = ", ".join(word.lower() for word in Scope)
+        raise typer.BadParameter(f"there are {words}", param_hint="--scope") from None
+    seconds = None if days is None else days * 24 * 3600
+    raise typer.Exit(run(read_settings(), name, scopes, seconds))
+
+
+@app.command()
 def audit(
     files: Annotated[
         list[Path], typer.Argument(readable=False, help="Replay documents; .ndjson: one a line.")

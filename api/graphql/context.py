@@ -6,13 +6,13 @@ from typing import Any
 from strawberry.types import Info
 
 from api.errors import Unauthenticated
-from api.guests import Guests
-from api.ports import Guest
+from api.identity.caller import Caller
+from api.identity.service import Identity
+from api.identity.visitor import Visitor
 from api.series.service import SeriesService
 from api.service import MatchService
-from api.streams import Streams
-
-SIGN_IN_FIRST = "Sign in first: `signInAsGuest` gives a token to send as `Bearer TOKEN`."
+from api.streams import Permit, Streams
+from schema.scopes import Scope
 
 
 @dataclass
@@ -24,40 +24,52 @@ class Context:
 
     service: MatchService
     series: SeriesService
-    guests: Guests
-    authorization: str | None
+    identity: Identity
+    authorization: str | None = field(repr=False)
     streams: Streams
     connection_params: dict[str, Any] | None = field(default=None, repr=False)
 
-    async def caller(self) -> Guest | None:
-        """The guest who is calling, None without a token.
+    async def player(self, scope: Scope) -> Caller:
+        """Who is calling, with a token that allows what ``scope`` stands for.
 
         Raises:
-            Unauthenticated: the token is not known.
+            Unauthenticated: no token, or one that is not valid.
+            Refused: FORBIDDEN.
         """
+        return await self._visitor().player(scope)
+
+    async def signed_in(self) -> Caller:
+        """Who is calling, whatever the token allows.
+
+        Raises:
+            Unauthenticated: no token, or one that is not valid.
+        """
+        return await self._visitor().player()
+
+    async def viewer_id(self) -> str | None:
+        """The player through whose eyes the caller may look, None for what everybody may see.
+
+        Raises:
+            Unauthenticated: the token is not valid.
+        """
+        return await self._visitor().viewer_id()
+
+    async def permit(self) -> Permit | None:
+        """What a stream that is begun now depends on, None if on no token.
+
+        Raises:
+            Unauthenticated: the token is not valid.
+        """
+        return await self._visitor().permit()
+
+    def _visitor(self) -> Visitor:
         params = self.connection_params or {}
         # Headers know no case, so neither does this.
         given = [value for name, value in params.items() if name.lower() == "authorization"]
         authorization = given[0] if given else self.authorization
         if authorization is not None and not isinstance(authorization, str):
             raise Unauthenticated("`authorization` is a string of the form `Bearer TOKEN`.")
-        return await self.guests.recognise(authorization)
-
-    async def player(self) -> Guest:
-        """The guest who is calling.
-
-        Raises:
-            Unauthenticated: no token, or one that is not known.
-        """
-        guest = await self.caller()
-        if guest is None:
-            raise Unauthenticated(SIGN_IN_FIRST)
-        return guest
-
-    async def player_id(self) -> str | None:
-        """The player id of the guest who is calling, None without a token."""
-        guest = await self.caller()
-        return None if guest is None else guest.player_id
+        return Visitor(self.identity, authorization)
 
 
 ContextInfo = Info[Context, None]

@@ -8,6 +8,7 @@ from strawberry import field
 from api import requests
 from api.errors import Refused
 from api.graphql import series as of_series
+from api.graphql import tokens as of_tokens
 from api.graphql.context import ContextInfo
 from api.graphql.refusals import user_error
 from api.values import Answer
@@ -16,27 +17,65 @@ from schema.inputs import (
     ChooseHandInput,
     CreateMatchInput,
     CreateSeriesInput,
+    CreateTokenInput,
     JoinMatchInput,
     MoveInput,
     MoveMeta,
     ScoutAndShowInput,
     ScoutInput,
     ShowInput,
+    check_sign_in_key,
 )
 from schema.payloads import GuestPayload, MatchPayload, SeriesPayload
+from schema.scopes import Scope
 from schema.series import Series
+from schema.tokens import RevokeTokenPayload, TokenPayload
 from schema.types import match_of
 
 
 @strawberry.type
 class Mutation:
-    @field(description="A token for a new player of this name.")
-    async def sign_in_as_guest(self, info: ContextInfo, name: str) -> GuestPayload:
+    @field(
+        description=(
+            "A token for a new player of this name. With an `idempotencyKey`, a secret of 32 to "
+            "128 printable ASCII characters, a retry within a day gives the same token again."
+        )
+    )
+    async def sign_in_as_guest(
+        self, info: ContextInfo, name: str, idempotency_key: str | None = None
+    ) -> GuestPayload:
         try:
-            token, guest = await info.context.guests.sign_in(name)
-        except RuleError as error:
+            made = await info.context.identity.sign_in(name, check_sign_in_key(idempotency_key))
+        except (RuleError, Refused) as error:
             return GuestPayload(user_errors=[user_error(error)])
-        return GuestPayload(user_errors=[], token=token, player_id=strawberry.ID(guest.player_id))
+        player_id = strawberry.ID(made.player_id)
+        return GuestPayload(user_errors=[], token=made.token, player_id=player_id)
+
+    @field(description="A further token of the caller's, which allows as much or less.")
+    async def create_token(
+        self,
+        info: ContextInfo,
+        input: CreateTokenInput,  # noqa: A002
+    ) -> TokenPayload:
+        try:
+            return await of_tokens.create(info, input)
+        except (RuleError, Refused) as error:
+            errors = [user_error(error)]
+            return TokenPayload(user_errors=errors, client_mutation_id=input.client_mutation_id)
+
+    @field(
+        description=(
+            "End a token of the caller's for good, and every stream that was begun with it, in "
+            "whichever process, within two seconds."
+        )
+    )
+    async def revoke_token(
+        self, info: ContextInfo, token_id: strawberry.ID, meta: MoveMeta | None = None
+    ) -> RevokeTokenPayload:
+        try:
+            return await of_tokens.revoke(info, token_id, meta)
+        except (RuleError, Refused) as error:
+            return RevokeTokenPayload(user_errors=[user_error(error)])
 
     @field(description="Open a match; it starts by itself once no seat is OPEN.")
     async def create_match(
@@ -45,7 +84,7 @@ class Mutation:
         input: CreateMatchInput,  # noqa: A002
     ) -> MatchPayload:
         async def work() -> Answer:
-            player = await info.context.player()
+            player = await info.context.player(Scope.PLAY)
             return await requests.create(info.context.service, player, input)
 
         return await _payload(work, input.client_mutation_id)
@@ -57,7 +96,7 @@ class Mutation:
         input: JoinMatchInput,  # noqa: A002
     ) -> MatchPayload:
         async def work() -> Answer:
-            player = await info.context.player()
+            player = await info.context.player(Scope.BOT)
             return await requests.join(info.context.service, player, input)
 
         return await _payload(work, input.client_mutation_id)
@@ -67,7 +106,7 @@ class Mutation:
         self, info: ContextInfo, match_id: strawberry.ID, meta: MoveMeta | None = None
     ) -> MatchPayload:
         async def work() -> Answer:
-            player = await info.context.player()
+            player = await info.context.player(Scope.BOT)
             asked = requests.meta_of(meta, "leaveMatch")
             return await info.context.service.leave(match_id, player.player_id, asked)
 
@@ -78,7 +117,7 @@ class Mutation:
         self, info: ContextInfo, match_id: strawberry.ID, meta: MoveMeta | None = None
     ) -> MatchPayload:
         async def work() -> Answer:
-            player = await info.context.player()
+            player = await info.context.player(Scope.PLAY)
             asked = requests.meta_of(meta, "startMatch")
             return await info.context.service.start(match_id, player.player_id, asked)
 
@@ -142,7 +181,7 @@ async def _series(work: Awaitable[Series], client_mutation_id: str | None = None
 
 async def _move(info: ContextInfo, move: MoveInput) -> MatchPayload:
     async def work() -> Answer:
-        return await requests.move(info.context.service, await info.context.player(), move)
+        return await requests.move(info.context.service, await info.context.player(Scope.BOT), move)
 
     return await _payload(work)
 

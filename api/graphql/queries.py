@@ -7,6 +7,7 @@ from strawberry import field
 
 from api.errors import Refused
 from api.graphql import series as of_series
+from api.graphql import tokens as of_tokens
 from api.graphql.context import ContextInfo
 from api.graphql.refusals import user_error
 from api.paging import match_cursor, match_place, page_info, page_size
@@ -15,7 +16,9 @@ from engine.bots import LEVELS
 from engine.errors import RuleError
 from engine.state import Status
 from schema.advice import AdvicePayload, advice_of
+from schema.scopes import Scope
 from schema.series import Series
+from schema.tokens import AccessToken
 from schema.types import BotLevel, Match, MatchConnection, MatchEdge, Node, match_of
 
 
@@ -41,7 +44,7 @@ class Query:
     ) -> MatchConnection:
         limit = page_size(first)
         place = None if after is None else match_place(after)
-        caller = await info.context.player_id()
+        caller = await info.context.viewer_id()
         answers, more = await info.context.service.page(status, place, limit, caller)
         edges = [
             MatchEdge(
@@ -62,7 +65,7 @@ class Query:
         )
     )
     async def replay(self, info: ContextInfo, match_id: strawberry.ID) -> str | None:
-        document = await info.context.service.replay(match_id, await info.context.player_id())
+        document = await info.context.service.replay(match_id, await info.context.viewer_id())
         return None if document is None else json.dumps(document, separators=(",", ":"))
 
     @field(description="A series of the caller's by its id, null if there is none.")
@@ -78,7 +81,7 @@ class Query:
     async def series_replay(
         self, info: ContextInfo, series_id: strawberry.ID, number: int
     ) -> str | None:
-        caller = await info.context.player_id()
+        caller = await info.context.viewer_id()
         return await info.context.series.replay(series_id, number, caller)
 
     @field(
@@ -96,11 +99,22 @@ class Query:
     ) -> AdvicePayload:
         try:
             limit = page_size(first)
-            player = await info.context.player()
+            player = await info.context.player(Scope.BOT)
             found = await info.context.service.advise(match_id, player.player_id, level, limit)
         except (RuleError, Refused) as error:
             return AdvicePayload(user_errors=[user_error(error)], advice=[])
         return AdvicePayload(user_errors=[], advice=[advice_of(one) for one in found])
+
+    @field(
+        description=(
+            "The caller's tokens, newest first, without their secrets; for operators also those of "
+            "another player."
+        )
+    )
+    async def tokens(
+        self, info: ContextInfo, player_id: strawberry.ID | None = None
+    ) -> list[AccessToken]:
+        return await of_tokens.listed(info, player_id)
 
     @field(description="The levels that bots can be asked for, gentlest first.")
     def bot_levels(self, info: ContextInfo) -> list[BotLevel]:
@@ -117,5 +131,5 @@ class Query:
 
 
 async def _match(info: ContextInfo, match_id: str) -> Match | None:
-    answer = await info.context.service.look(match_id, await info.context.player_id())
+    answer = await info.context.service.look(match_id, await info.context.viewer_id())
     return None if answer is None else match_of(answer.view, answer.version, answer.hash)

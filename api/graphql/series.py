@@ -10,6 +10,7 @@ from api.paging import counted_cursor, counted_place, page_info, page_size
 from api.requests import create_series, meta_of_new
 from api.series.service import Progress, SeriesService, Standing
 from schema.inputs import CreateSeriesInput, MoveMeta
+from schema.scopes import Scope
 from schema.series import (
     Series,
     SeriesMatchConnection,
@@ -26,9 +27,9 @@ async def create(info: ContextInfo, new: CreateSeriesInput) -> Series:
     Raises:
         Unauthenticated: the caller has not signed in.
         RuleError: INVALID_INPUT.
-        Refused: TOO_MANY_SERIES, KEY_REUSED.
+        Refused: FORBIDDEN, TOO_MANY_SERIES, KEY_REUSED.
     """
-    player = await info.context.player()
+    player = await info.context.player(Scope.PLAY)
     standing = await create_series(info.context.series, player, new)
     return series_of(info.context.series, standing)
 
@@ -39,9 +40,9 @@ async def cancel(info: ContextInfo, series_id: str, meta: MoveMeta | None) -> Se
     Raises:
         Unauthenticated: the caller has not signed in.
         RuleError: INVALID_INPUT.
-        Refused: NOT_FOUND, KEY_REUSED.
+        Refused: FORBIDDEN, NOT_FOUND, KEY_REUSED.
     """
-    player = await info.context.player()
+    player = await info.context.player(Scope.PLAY)
     asked = meta_of_new(meta)
     standing = await info.context.series.cancel(series_id, player.player_id, asked)
     return series_of(info.context.series, standing)
@@ -50,7 +51,7 @@ async def cancel(info: ContextInfo, series_id: str, meta: MoveMeta | None) -> Se
 async def look(info: ContextInfo, series_id: str) -> Series | None:
     """A series of the caller's, None if there is none."""
     service = info.context.series
-    standing = await service.look(series_id, await info.context.player_id())
+    standing = await service.look(series_id, await info.context.viewer_id())
     return None if standing is None else series_of(service, standing)
 
 
@@ -62,10 +63,11 @@ async def updates(
     Raises:
         Refused: NOT_FOUND, CURSOR_EXPIRED.
     """
-    service, player_id = info.context.series, await info.context.player_id()
+    service, player_id = info.context.series, await info.context.viewer_id()
+    permit = await info.context.permit()
     await service.check_follow(series_id, player_id, after)
     progress = service.follow(series_id, player_id, after)
-    return _updates(service, info.context.streams.lasting(progress))
+    return _updates(service, info.context.streams.lasting(progress, permit))
 
 
 async def _updates(

@@ -27,10 +27,10 @@ class Subscription:
     ) -> AsyncGenerator[MatchUpdate, None]:
         # Not a generator itself: what is refused here is an `error` message, not a first update.
         context = info.context
-        player_id = await context.player_id()
+        player_id, permit = await context.viewer_id(), await context.permit()
         await context.service.check_follow(match_id, player_id, after)
         moments = context.service.follow(match_id, player_id, after)
-        return _updates(context.streams.lasting(moments))
+        return _updates(context.streams.lasting(moments, permit))
 
     @strawberry.subscription(
         description=(

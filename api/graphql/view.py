@@ -86,7 +86,7 @@ class GraphQLView(GraphQL[Context, None]):
         return Context(
             service=self._parts.service,
             series=self._parts.series,
-            guests=self._parts.guests,
+            identity=self._parts.identity,
             authorization=request.headers.get("authorization"),
             streams=self._parts.streams,
         )

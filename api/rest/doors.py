@@ -9,9 +9,10 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from api.bootstrap import Parts
-from api.errors import Unauthenticated
-from api.ports import Guest
+from api.identity.caller import Caller
+from api.identity.visitor import Visitor
 from schema.inputs import MoveMeta
+from schema.scopes import Scope
 
 SIGN_IN_FIRST: Final = "Sign in first: `POST /v1/guests` gives a token to send as `Bearer TOKEN`."
 OPTIONAL_SIGN_IN: Final[dict[str, Any]] = {"security": [{}, {"HTTPBearer": []}]}
@@ -35,33 +36,36 @@ def _parts(request: Request) -> Parts:
 Services = Annotated[Parts, Depends(_parts)]
 
 
-async def caller(request: Request, parts: Services) -> Guest | None:
-    """Who is calling, None without a token.
-
-    Raises:
-        Unauthenticated: the token is not known.
-        Unavailable: Redis cannot be reached.
-    """
-    return await parts.guests.recognise(request.headers.get("authorization"))
+def _visitor(request: Request, parts: Services) -> Visitor:
+    return Visitor(parts.identity, request.headers.get("authorization"), SIGN_IN_FIRST)
 
 
-async def player(
-    found: Annotated[Guest | None, Depends(caller)],
-    _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
-) -> Guest:
-    """Who is calling, and has signed in.
-
-    Raises:
-        Unauthenticated: no token, or one that is not known.
-        Unavailable: Redis cannot be reached.
-    """
-    if found is None:
-        raise Unauthenticated(SIGN_IN_FIRST)
-    return found
+Visit = Annotated[Visitor, Depends(_visitor)]
+_Shown = Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
 
 
-Caller = Annotated[Guest | None, Depends(caller)]
-Player = Annotated[Guest, Depends(player)]
+async def _viewer(visitor: Visit) -> str | None:
+    return await visitor.viewer_id()
+
+
+async def _signed_in(visitor: Visit, _: _Shown) -> Caller:
+    return await visitor.player()
+
+
+async def _player(visitor: Visit, _: _Shown) -> Caller:
+    return await visitor.player(Scope.PLAY)
+
+
+async def _seated(visitor: Visit, _: _Shown) -> Caller:
+    return await visitor.player(Scope.BOT)
+
+
+# Through whose eyes the caller may look; whoever has signed in; with a token that allows all that a
+# player does; with one that allows what a bot on a seat does.
+Viewer = Annotated[str | None, Depends(_viewer)]
+SignedIn = Annotated[Caller, Depends(_signed_in)]
+Player = Annotated[Caller, Depends(_player)]
+Seated = Annotated[Caller, Depends(_seated)]
 
 
 def _key(

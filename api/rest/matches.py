@@ -10,7 +10,7 @@ from api import requests
 from api.errors import not_found
 from api.paging import PAGE_LIMIT, USUAL, match_cursor, match_place, page_info
 from api.rest.answers import Route, answer, documented, match_answer
-from api.rest.doors import OPTIONAL_SIGN_IN, Caller, Keyed, Meta, Player, Services
+from api.rest.doors import OPTIONAL_SIGN_IN, Keyed, Meta, Player, Seated, Services, Viewer
 from api.values import Answer
 from engine import legal
 from engine.actions import End
@@ -69,15 +69,14 @@ async def create_match(
 )
 async def matches(
     parts: Services,
-    caller: Caller,
+    viewer: Viewer,
     status: Status | SkipJsonSchema[None] = None,
     first: First = USUAL,
     after: After = None,
 ) -> Response:
     """Pages in the form of Relay's connections."""
     place = None if after is None else match_place(after)
-    caller_id = None if caller is None else caller.player_id
-    answers, more = await parts.service.page(status, place, first, caller_id)
+    answers, more = await parts.service.page(status, place, first, viewer)
     edges = [
         MatchEdge(cursor=match_cursor(a), node=match_of(a.view, a.version, a.hash)) for a in answers
     ]
@@ -92,10 +91,10 @@ async def matches(
     **documented(401, 404, 409, 412, 415, 422),
 )
 async def join_match_by_code(
-    parts: Services, player: Player, meta: Meta, asked: inputs.JoinByCode
+    parts: Services, seated: Seated, meta: Meta, asked: inputs.JoinByCode
 ) -> Response:
     """For those who have a code and no id."""
-    return match_answer(await requests.join(parts.service, player, asked.asked(None, meta)))
+    return match_answer(await requests.join(parts.service, seated, asked.asked(None, meta)))
 
 
 @router.get(
@@ -107,7 +106,7 @@ async def join_match_by_code(
 )
 async def match(
     parts: Services,
-    caller: Caller,
+    viewer: Viewer,
     match_id: MatchId,
     known: Annotated[
         str | SkipJsonSchema[None],
@@ -115,7 +114,7 @@ async def match(
     ] = None,
 ) -> Response:
     """With the hand and the legal moves of the caller's own seat, if any."""
-    found = await _look(parts, caller, match_id)
+    found = await _look(parts, viewer, match_id)
     tag = f'"{found.version}"'
     if known is not None and tag in (each.strip() for each in known.split(",")):
         return Response(status_code=304, headers={"ETag": tag})
@@ -129,10 +128,10 @@ async def match(
     **documented(401, 403, 404, 409, 412, 415, 422),
 )
 async def join_match(
-    parts: Services, player: Player, meta: Meta, match_id: MatchId, asked: inputs.JoinMatch
+    parts: Services, seated: Seated, meta: Meta, match_id: MatchId, asked: inputs.JoinMatch
 ) -> Response:
     """Who sits there already, stays there."""
-    return match_answer(await requests.join(parts.service, player, asked.asked(match_id, meta)))
+    return match_answer(await requests.join(parts.service, seated, asked.asked(match_id, meta)))
 
 
 @router.post(
@@ -141,10 +140,10 @@ async def join_match(
     summary="Give up one's seat: it opens again in the lobby, a bot takes it later",
     **documented(401, 403, 404, 409, 412, 422),
 )
-async def leave_match(parts: Services, player: Player, meta: Meta, match_id: MatchId) -> Response:
+async def leave_match(parts: Services, seated: Seated, meta: Meta, match_id: MatchId) -> Response:
     """For good: once play has begun there is no way back."""
     asked = requests.meta_of(meta, "leaveMatch")
-    return match_answer(await parts.service.leave(match_id, player.player_id, asked))
+    return match_answer(await parts.service.leave(match_id, seated.player_id, asked))
 
 
 @router.post(
@@ -167,34 +166,34 @@ MOVE: dict[str, Any] = {
 
 @router.post("/{matchId}/hand", summary="Keep the hand as dealt, or flip all of it", **MOVE)
 async def choose_hand(
-    parts: Services, player: Player, meta: Meta, match_id: MatchId, asked: inputs.ChooseHand
+    parts: Services, seated: Seated, meta: Meta, match_id: MatchId, asked: inputs.ChooseHand
 ) -> Response:
     """Once a round, before its first turn."""
-    return await _move(parts, player, meta, match_id, asked)
+    return await _move(parts, seated, meta, match_id, asked)
 
 
 @router.post("/{matchId}/show", summary="Show a set of neighbouring cards", **MOVE)
 async def show(
-    parts: Services, player: Player, meta: Meta, match_id: MatchId, asked: inputs.Show
+    parts: Services, seated: Seated, meta: Meta, match_id: MatchId, asked: inputs.Show
 ) -> Response:
     """One that beats the active set, or any on an empty table."""
-    return await _move(parts, player, meta, match_id, asked)
+    return await _move(parts, seated, meta, match_id, asked)
 
 
 @router.post("/{matchId}/scout", summary="Take a card from an end of the active set", **MOVE)
 async def scout(
-    parts: Services, player: Player, meta: Meta, match_id: MatchId, asked: inputs.Scout
+    parts: Services, seated: Seated, meta: Meta, match_id: MatchId, asked: inputs.Scout
 ) -> Response:
     """Into any gap of the hand, either way up."""
-    return await _move(parts, player, meta, match_id, asked)
+    return await _move(parts, seated, meta, match_id, asked)
 
 
 @router.post("/{matchId}/scout-and-show", summary="Scout and at once show, once per round", **MOVE)
 async def scout_and_show(
-    parts: Services, player: Player, meta: Meta, match_id: MatchId, asked: inputs.ScoutAndShow
+    parts: Services, seated: Seated, meta: Meta, match_id: MatchId, asked: inputs.ScoutAndShow
 ) -> Response:
     """All of it, or nothing; not with two players."""
-    return await _move(parts, player, meta, match_id, asked)
+    return await _move(parts, seated, meta, match_id, asked)
 
 
 @router.get(
@@ -203,9 +202,9 @@ async def scout_and_show(
     summary="Every Scout & Show that the caller may play now",
     **documented(401, 403, 404, 422),
 )
-async def scout_and_shows(parts: Services, player: Player, match_id: MatchId) -> Response:
+async def scout_and_shows(parts: Services, seated: Seated, match_id: MatchId) -> Response:
     """Up to about 1,900 actions."""
-    found = await _own(parts, player, match_id)
+    found = await _own(parts, seated, match_id)
     return answer(ScoutAndShows.of(found.view, found.version))
 
 
@@ -217,14 +216,14 @@ async def scout_and_shows(parts: Services, player: Player, match_id: MatchId) ->
 )
 async def shows_after_scout(
     parts: Services,
-    player: Player,
+    seated: Seated,
     match_id: MatchId,
     end: End,
     insert_at: Annotated[int, Query(alias="insertAt", ge=-(2**31), lt=2**31)],
     flip: bool,
 ) -> Response:
     """The second step for a front end that lets its player scout first."""
-    found = await _own(parts, player, match_id)
+    found = await _own(parts, seated, match_id)
     shows = legal.shows_after_scout(found.view, end, insert_at, flip)
     return answer(
         ShowsAfterScout(version=found.version, shows=[ShowOption.of(each) for each in shows])
@@ -239,13 +238,13 @@ async def shows_after_scout(
 )
 async def advice(
     parts: Services,
-    player: Player,
+    seated: Seated,
     match_id: MatchId,
     level: Annotated[str, Query(max_length=100, description="One that gives advice.")] = "expert",
     first: First = 5,
 ) -> Response:
     """From what the caller's seat may know; only in matches opened with `advice`."""
-    found = await parts.service.advise(match_id, player.player_id, level, first)
+    found = await parts.service.advise(match_id, seated.player_id, level, first)
     return answer(AdviceList(advice=[Advice.of(one) for one in found]))
 
 
@@ -256,29 +255,29 @@ async def advice(
     openapi_extra=OPTIONAL_SIGN_IN,
     **documented(401, 404, 422),
 )
-async def replay(parts: Services, caller: Caller, match_id: MatchId) -> Response:
+async def replay(parts: Services, viewer: Viewer, match_id: MatchId) -> Response:
     """For anybody to check (docs/replay.md); 404 until the match is FINISHED."""
-    document = await parts.service.replay(match_id, None if caller is None else caller.player_id)
+    document = await parts.service.replay(match_id, viewer)
     if document is None:
         raise not_found()
     return Response(json.dumps(document, separators=(",", ":")), media_type="application/json")
 
 
 async def _move(
-    parts: Services, player: Player, meta: MoveMeta, match_id: str, asked: inputs.Move
+    parts: Services, seated: Seated, meta: MoveMeta, match_id: str, asked: inputs.Move
 ) -> Response:
-    return match_answer(await requests.move(parts.service, player, asked.asked(match_id, meta)))
+    return match_answer(await requests.move(parts.service, seated, asked.asked(match_id, meta)))
 
 
-async def _look(parts: Services, caller: Caller, match_id: str) -> Answer:
-    found = await parts.service.look(match_id, None if caller is None else caller.player_id)
+async def _look(parts: Services, viewer: str | None, match_id: str) -> Answer:
+    found = await parts.service.look(match_id, viewer)
     if found is None:
         raise not_found()
     return found
 
 
-async def _own(parts: Services, player: Player, match_id: str) -> Answer:
-    found = await _look(parts, player, match_id)
+async def _own(parts: Services, seated: Seated, match_id: str) -> Answer:
+    found = await _look(parts, seated.player_id, match_id)
     if found.view.you is None:
         raise RuleError(Reason.NOT_SEATED)
     return found

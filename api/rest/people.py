@@ -1,12 +1,18 @@
-"""Guests, and the levels that bots can be asked for."""
+"""Guests and their tokens, and the levels that bots can be asked for."""
 
-from fastapi import APIRouter, Response
+from typing import Annotated
 
+from fastapi import APIRouter, Path, Response
+
+from api.graphql.tokens import shown
+from api.identity.service import NewToken
 from api.rest.answers import Route, answer, documented
-from api.rest.doors import Services
+from api.rest.doors import Keyed, Player, Services, SignedIn
+from api.values import Meta
 from engine.bots import LEVELS
-from schema.rest.identity import Guest
-from schema.rest.inputs import SignIn
+from schema.inputs import check_sign_in_key, token_key
+from schema.rest.identity import AccessToken, AccessTokens, Guest, NewAccessToken
+from schema.rest.inputs import CreateToken, SignIn
 from schema.rest.match import BotLevel, BotLevels
 
 router = APIRouter(prefix="/v1", tags=["people and bots"], route_class=Route)
@@ -17,12 +23,62 @@ router = APIRouter(prefix="/v1", tags=["people and bots"], route_class=Route)
     status_code=201,
     response_model=Guest,
     summary="A token for a new player of this name",
-    **documented(415, 422),
+    **documented(409, 415, 422),
 )
-async def sign_in_as_guest(parts: Services, asked: SignIn) -> Response:
-    """The token is told once; whoever has it is this player."""
-    token, guest = await parts.guests.sign_in(asked.name)
-    return answer(Guest(token=token, player_id=guest.player_id), 201)
+async def sign_in_as_guest(parts: Services, meta: Keyed, asked: SignIn) -> Response:
+    """The token is told once; whoever has it is this player. The key of a sign-in is as secret as
+    the token: 32 to 128 characters that nobody can guess.
+    """
+    key = check_sign_in_key(meta.idempotency_key)
+    made = await parts.identity.sign_in(asked.name, key)
+    return answer(Guest(token=made.token, player_id=made.player_id), 201)
+
+
+@router.post(
+    "/tokens",
+    status_code=201,
+    response_model=NewAccessToken,
+    summary="A further token of the caller's, which allows as much or less",
+    **documented(401, 403, 409, 415, 422),
+)
+async def create_token(
+    parts: Services, player: Player, meta: Keyed, asked: CreateToken
+) -> Response:
+    """The token is told this once."""
+    wanted = NewToken(asked.name, frozenset(asked.scopes), asked.expires_in_seconds)
+    made = await parts.identity.create(player, wanted, Meta(token_key(meta)))
+    listed = AccessToken.model_validate(shown(made.listed, player))
+    return answer(NewAccessToken(token=made.token, access_token=listed), 201)
+
+
+@router.get(
+    "/tokens",
+    response_model=AccessTokens,
+    summary="The caller's tokens",
+    **documented(401, 403, 422),
+)
+async def tokens(parts: Services, caller: SignedIn) -> Response:
+    """Without their secrets."""
+    found = await parts.identity.tokens(caller)
+    listed = [AccessToken.model_validate(shown(token, caller)) for token in found]
+    return answer(AccessTokens(tokens=listed))
+
+
+@router.delete(
+    "/tokens/{tokenId}",
+    status_code=204,
+    summary="End a token for good, and every stream of it",
+    **documented(401, 403, 404, 409, 422),
+)
+async def revoke_token(
+    parts: Services,
+    caller: SignedIn,
+    meta: Keyed,
+    token_id: Annotated[str, Path(alias="tokenId", description="As `GET /v1/tokens` tells it.")],
+) -> Response:
+    """Any token may end itself."""
+    await parts.identity.revoke(caller, token_id, Meta(token_key(meta)))
+    return Response(status_code=204)
 
 
 @router.get(

@@ -11,7 +11,7 @@ from api import requests
 from api.errors import ServiceError
 from api.paging import USUAL, counted_cursor, counted_place, page_info
 from api.rest.answers import Route, answer, documented, told
-from api.rest.doors import Keyed, Player, Services
+from api.rest.doors import Keyed, Player, Seated, Services, Visit
 from api.rest.matches import After, First
 from api.rest.updates import STREAMED, Cursor, LastEventId, event, event_stream, wants_stream
 from api.series.service import Progress, Standing, series_not_found
@@ -50,9 +50,9 @@ async def create_series(
 
 
 @router.get("/{seriesId}", response_model=Series, summary="A series", **documented(401, 404, 422))
-async def series(parts: Services, player: Player, series_id: SeriesId) -> Response:
+async def series(parts: Services, seated: Seated, series_id: SeriesId) -> Response:
     """As it stands."""
-    return answer(_series(await _look(parts, player, series_id)))
+    return answer(_series(await _look(parts, seated, series_id)))
 
 
 @router.post(
@@ -77,13 +77,13 @@ async def cancel_series(
 )
 async def series_matches(
     parts: Services,
-    player: Player,
+    seated: Seated,
     series_id: SeriesId,
     first: First = USUAL,
     after: After = None,
 ) -> Response:
     """Pages in the form of Relay's connections."""
-    standing = await _look(parts, player, series_id)
+    standing = await _look(parts, seated, series_id)
     place = 0 if after is None else counted_place(after)
     counted, more = await parts.series.results(standing, place, first)
     nodes = matches_of(tuple(one.result for one in counted))
@@ -103,12 +103,12 @@ async def series_matches(
 )
 async def series_replay(
     parts: Services,
-    player: Player,
+    seated: Seated,
     series_id: SeriesId,
     number: Annotated[int, Path(ge=1, lt=2**31, description="The match's number, from 1.")],
 ) -> Response:
     """For series asked for with `replays`."""
-    document = await parts.series.replay(series_id, number, player.player_id)
+    document = await parts.series.replay(series_id, number, seated.player_id)
     if document is None:
         raise series_not_found()
     return Response(document, media_type="application/json")
@@ -123,7 +123,8 @@ async def series_replay(
 async def series_updates(
     request: Request,
     parts: Services,
-    player: Player,
+    visitor: Visit,
+    seated: Seated,
     series_id: SeriesId,
     after: Cursor = None,
     last_event_id: LastEventId = None,
@@ -132,14 +133,14 @@ async def series_updates(
     progress; as JSON, how it stands.
     """
     if not wants_stream(request):
-        return answer(_series(await _look(parts, player, series_id)))
+        return answer(_series(await _look(parts, seated, series_id)))
     cursor = after if last_event_id is None else int(last_event_id)
-    await parts.series.check_follow(series_id, player.player_id, cursor)
-    standing = await _look(parts, player, series_id)
+    await parts.series.check_follow(series_id, seated.player_id, cursor)
+    standing = await _look(parts, seated, series_id)
     if standing.status.over and cursor == standing.step.version:
         return Response(status_code=204)
-    progress = parts.series.follow(series_id, player.player_id, cursor)
-    return event_stream(_events(parts.streams.lasting(progress)))
+    progress = parts.series.follow(series_id, seated.player_id, cursor)
+    return event_stream(_events(parts.streams.lasting(progress, await visitor.permit())))
 
 
 async def _events(
@@ -164,8 +165,8 @@ async def _events(
     yield event("complete", StreamEnd(reason="OVER" if over else "LIFETIME"))
 
 
-async def _look(parts: Services, player: Player, series_id: str) -> Standing:
-    standing = await parts.series.look(series_id, player.player_id)
+async def _look(parts: Services, seated: Seated, series_id: str) -> Standing:
+    standing = await parts.series.look(series_id, seated.player_id)
     if standing is None:
         raise series_not_found()
     return standing

@@ -12,7 +12,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from api.errors import ServiceError
 from api.paging import PAGE_LIMIT
 from api.rest.answers import Route, answer, documented, told
-from api.rest.doors import OPTIONAL_SIGN_IN, Caller, Services
+from api.rest.doors import OPTIONAL_SIGN_IN, Services, Viewer, Visit
 from api.rest.matches import MatchId
 from api.values import Moment
 from schema.rest.base import Model
@@ -66,7 +66,8 @@ STREAMED: Final[dict[int | str, Any]] = {
 async def match_updates(
     request: Request,
     parts: Services,
-    caller: Caller,
+    visitor: Visit,
+    viewer: Viewer,
     match_id: MatchId,
     after: Cursor = None,
     first: Annotated[int, Query(ge=1, le=PAGE_LIMIT, description="Updates of a page.")] = 100,
@@ -75,7 +76,6 @@ async def match_updates(
     """As JSON, a page from version `after` (0) on. As `text/event-stream`, the state first, or
     with a cursor everything after it, and then each update as it happens.
     """
-    viewer = None if caller is None else caller.player_id
     if not wants_stream(request):
         page, version = await parts.service.updates(match_id, viewer, after or 0, first)
         updates = [_update(moment) for moment in page]
@@ -86,7 +86,7 @@ async def match_updates(
     if standing.view.status.over and cursor == standing.version:
         return Response(status_code=204)
     moments = parts.service.follow(match_id, viewer, cursor)
-    return event_stream(_events(parts.streams.lasting(moments)))
+    return event_stream(_events(parts.streams.lasting(moments, await visitor.permit())))
 
 
 def wants_stream(request: Request) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from api.errors import Refused, Unavailable
 from api.ledger import fingerprint, key_reused, now_ms
-from api.ports import Key
+from api.ports import Key, Ring
 from api.series.bells import Bells
 from api.series.ports import Count, MatchQueue, Opening, Series, SeriesStore, Step
 from api.store.keys import is_series_id, new_series_id
@@ -203,9 +203,9 @@ class SeriesService:
         """
         await self._begin(series_id, caller, after)
 
-    def wake(self, rung: frozenset[str] | None) -> None:
+    def wake(self, rung: Ring | None) -> None:
         """Let the followers of these series look, or with None all of them."""
-        self._bells.ring(rung)
+        self._bells.ring(None if rung is None else rung.matches)
 
     # What the house does.
 

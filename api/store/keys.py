@@ -17,9 +17,14 @@ of a series, ``s<shard>-<random>``; a caller's series share a shard, so that the
     rm:{sN}:series-due               zset     series -> when to look whether it still moves, ms
     rm:{sN}:series-of:<digest>       zset     a caller's running series -> when it will expire, ms
     rm:{sN}:series-key:<digest>      string   the series that a caller's idempotency key has made
-    rm:key:<digest>                  string   the request that a caller has used a key for
+    rm:key:<digest>                  string   the request that a caller has used a key for, and for
+                                              createToken what its token is derived from
     rm:opened:<digest>               string   the match that a caller's key has opened
-    rm:guest:<hash of the token>     string   the guest
+    rm:guest:<hash of the token>     string   whose token it is, and what it allows; or: revoked
+    rm:tokens:<digest>               hash     token id -> a player's token, without its secret
+    rm:revoked                       stream   ids of tokens revoked, wakes every reader
+    rm:revoked:<token id>            string   that the token was revoked
+    rm:signed-in:<digest>            string   the player that a sign-in's idempotency key has made
     rm:code:<join code>              string   the match
     rm:faults:<level>                hash     kind of fault -> how often a level failed so
     rm:sweeper                       string   the lease of the one active sweeper
@@ -34,6 +39,7 @@ from engine.state import Status
 
 SHARDS: Final = tuple(f"{number:x}" for number in range(16))
 SWEEPER_LEASE: Final = "rm:sweeper"
+REVOKED: Final = "rm:revoked"
 _MATCH_ID: Final = re.compile(r"m([0-9a-f])-[A-Za-z0-9_-]{16}\Z")
 _SERIES_ID: Final = re.compile(r"s([0-9a-f])-[A-Za-z0-9_-]{16}\Z")
 
@@ -120,6 +126,18 @@ def public(shard_: str, status: Status | None) -> str:
 
 def guest(token_hash: str) -> str:
     return f"rm:guest:{token_hash}"
+
+
+def tokens(player_id: str) -> str:
+    return f"rm:tokens:{_digest(player_id, '')}"
+
+
+def revoked(token_id: str) -> str:
+    return f"{REVOKED}:{token_id}"
+
+
+def signed_in(digest: str) -> str:
+    return f"rm:signed-in:{digest}"
 
 
 def code(join_code: str) -> str:

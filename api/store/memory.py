@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
-from api.ports import Append, Commit, Guest, Key, Remembered
+from api.ports import Append, Commit, Key, Remembered, Ring
 from api.store.records import decode_commit, encode_commit
 from api.values import Fault
 from engine.state import Status
@@ -21,7 +21,7 @@ class MemoryStore:
     opened: dict[tuple[str, str], str] = field(default_factory=dict)
     due_times: dict[str, int] = field(default_factory=dict)
     lists: dict[str, tuple[int, Status]] = field(default_factory=dict)
-    listeners: list[asyncio.Queue[str]] = field(default_factory=list)
+    listeners: list[asyncio.Queue[Ring]] = field(default_factory=list)
 
     async def load(
         self, match_id: str, since: int, key: Key | None = None
@@ -63,17 +63,21 @@ class MemoryStore:
             self.due_times[match_id] = append.due_at
         if append.listing is not None:
             self.lists[match_id] = (append.listing.created_at, append.listing.after)
-        for listener in self.listeners:
-            listener.put_nowait(match_id)
+        self.ring(Ring(matches=frozenset({match_id})))
         return True
 
-    async def bells(self) -> AsyncIterator[frozenset[str] | None]:
-        queue: asyncio.Queue[str] = asyncio.Queue()
+    def ring(self, ring: Ring) -> None:
+        """Tell all who listen."""
+        for listener in self.listeners:
+            listener.put_nowait(ring)
+
+    async def bells(self) -> AsyncIterator[Ring | None]:
+        queue: asyncio.Queue[Ring] = asyncio.Queue()
         self.listeners.append(queue)
         try:
             yield None
             while True:
-                yield frozenset({await queue.get()})
+                yield await queue.get()
         finally:
             self.listeners.remove(queue)
 
@@ -107,17 +111,10 @@ class MemoryStore:
 
 @dataclass
 class MemoryDirectory:
-    """Guests, join codes and faults in dictionaries; nothing expires."""
+    """Join codes and faults in dictionaries; nothing expires."""
 
-    guests: dict[str, Guest] = field(default_factory=dict)
     codes: dict[str, str] = field(default_factory=dict)
     fault_counts: dict[str, Counter[Fault]] = field(default_factory=dict)
-
-    async def save_guest(self, token_hash: str, guest: Guest, ttl: int) -> None:  # noqa: ARG002
-        self.guests[token_hash] = guest
-
-    async def find_guest(self, token_hash: str) -> Guest | None:
-        return self.guests.get(token_hash)
 
     async def reserve_code(self, code: str, match_id: str, ttl: int) -> bool:  # noqa: ARG002
         return self.codes.setdefault(code, match_id) == match_id

@@ -3,10 +3,13 @@
 import json
 from typing import Any
 
-from api.ports import Commit, Guest, Remembered
+from api.identity.caller import names_of
+from api.identity.ports import Grant, Token
+from api.ports import Commit, Remembered
 from engine.codec import SCHEMA, CodecError, decode_event, encode_event
 from engine.series import Result, Spec
 from engine.standings import Sums
+from schema.scopes import Scope
 
 
 def _dump(data: Any) -> bytes:
@@ -43,15 +46,47 @@ def decode_remembered(record: bytes) -> Remembered:
     return Remembered(fingerprint, version)
 
 
-def encode_guest(guest: Guest) -> bytes:
-    """A guest."""
-    return _dump({"id": guest.player_id, "name": guest.name})
+def encode_grant(grant: Grant) -> bytes:
+    """What a token allows."""
+    return _dump(
+        {
+            "id": grant.player_id,
+            "name": grant.name,
+            "s": names_of(grant.scopes),
+            "x": grant.expires_at,
+        }
+    )
 
 
-def decode_guest(record: bytes) -> Guest:
-    """The guest that was encoded."""
+def decode_grant(record: bytes, expires_at: int | None = None) -> Grant | None:
+    """What was encoded.
+
+    A record of a release without scopes allowed everything, and does not say when it expires: None
+    unless that is given, in milliseconds since the epoch.
+    """
     data = json.loads(record)
-    return Guest(data["id"], data["name"])
+    if "x" in data:
+        return Grant(data["id"], data["name"], _scopes(data["s"]), data["x"])
+    if expires_at is None:
+        return None
+    return Grant(data["id"], data["name"], frozenset({Scope.PLAY}), expires_at, listed=False)
+
+
+def encode_token(token: Token) -> bytes:
+    """A listed token without its id; first when it expires, as the script reads it."""
+    rest = [token.name, names_of(token.scopes), token.created_at, token.hash]
+    return b"%d %s" % (token.expires_at, _dump(rest))
+
+
+def decode_token(token_id: str, record: bytes) -> Token:
+    """What was encoded."""
+    expires_at, rest = record.split(b" ", 1)
+    name, scopes, created_at, hash_ = json.loads(rest)
+    return Token(token_id, name, _scopes(scopes), created_at, int(expires_at), hash_)
+
+
+def _scopes(names: list[str]) -> frozenset[Scope]:
+    return frozenset(Scope(name) for name in names)
 
 
 def encode_spec(spec: Spec) -> bytes:

@@ -12,14 +12,12 @@ from redis.backoff import ExponentialWithJitterBackoff
 from redis.exceptions import RedisError
 
 from api.errors import Unavailable
-from api.ports import Append, Commit, Guest, Key, Remembered
+from api.ports import Append, Commit, Key, Remembered, Ring
 from api.store import keys
 from api.store.records import (
     decode_commit,
-    decode_guest,
     decode_remembered,
     encode_commit,
-    encode_guest,
     encode_remembered,
 )
 from api.values import Fault
@@ -146,8 +144,8 @@ class RedisStore:
             )
         return bool(written == 1)
 
-    async def bells(self) -> AsyncIterator[frozenset[str] | None]:
-        streams = [keys.bell(shard) for shard in keys.SHARDS]
+    async def bells(self) -> AsyncIterator[Ring | None]:
+        streams = [keys.REVOKED, *(keys.bell(shard) for shard in keys.SHARDS)]
         seen: dict[Any, Any] | None = None
         while True:
             try:
@@ -159,12 +157,13 @@ class RedisStore:
                 seen = None
                 await asyncio.sleep(0.2)
                 continue
-            matches: set[str] = set()
+            told: dict[bytes, set[str]] = {b"m": set(), b"t": set()}
             for stream, entries in _streams(rung):
                 seen[stream.decode()] = entries[-1][0]
-                matches.update(fields[b"m"].decode() for _, fields in entries)
-            if matches:
-                yield frozenset(matches)
+                for kind, ids in told.items():
+                    ids.update(fields[kind].decode() for _, fields in entries if kind in fields)
+            if any(told.values()):
+                yield Ring(matches=frozenset(told[b"m"]), revoked=frozenset(told[b"t"]))
 
     async def _last_entries(self, streams: list[str]) -> dict[Any, Any]:
         async with self._redis.pipeline(transaction=False) as pipe:
@@ -221,19 +220,10 @@ class RedisStore:
 
 
 class RedisDirectory:
-    """Guests, join codes and the levels' faults (``Directory``)."""
+    """Join codes and the levels' faults (``Directory``)."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-
-    async def save_guest(self, token_hash: str, guest: Guest, ttl: int) -> None:
-        async with reaching():
-            await self._redis.set(keys.guest(token_hash), encode_guest(guest), ex=ttl)
-
-    async def find_guest(self, token_hash: str) -> Guest | None:
-        async with reaching():
-            record: Any = await self._redis.get(keys.guest(token_hash))
-        return decode_guest(record) if record else None
 
     async def reserve_code(self, code: str, match_id: str, ttl: int) -> bool:
         async with reaching():

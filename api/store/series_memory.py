@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from api.ports import Key
+from api.ports import Key, Ring
 from api.series.ports import Count, Halt, Opening, Series, Step
 from api.store.memory import MemoryStore
 from engine.series import Order, SeriesStatus
@@ -105,8 +105,7 @@ class MemorySeriesStore:
 
     def _append(self, kept: _Kept, step: Step) -> None:
         kept.steps.append(step)
-        for listener in self.log.listeners:
-            listener.put_nowait(kept.series.series_id)
+        self.log.ring(Ring(matches=frozenset({kept.series.series_id})))
 
     async def halt(self, series_id: str) -> Halt | None:
         kept = self.kept.get(series_id)

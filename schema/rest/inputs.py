@@ -14,6 +14,7 @@ from engine.series import MOST_MATCHES
 from engine.state import SeatKind, Visibility
 from schema import inputs
 from schema.rest.base import Input
+from schema.scopes import Scope
 
 Name = Annotated[StrictStr, Field(min_length=1, max_length=40)]
 
@@ -177,6 +178,14 @@ class CreateSeries(
             replays=self.replays,
             meta=meta,
         )
+
+
+class CreateToken(
+    Input, mirrors=inputs.CreateTokenInput, leaves_out=("meta", "client_mutation_id")
+):
+    name: Name
+    scopes: list[Annotated[Scope, Field(strict=False)]] = Field(min_length=1, max_length=4)
+    expires_in_seconds: Annotated[Whole, Field(ge=1, lt=2**31)] | None = None
 
 
 class SignIn(Input):

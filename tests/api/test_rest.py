@@ -378,3 +378,49 @@ async def test_fifty_writers_at_once_make_one_move(rest):
     )
 
     assert sorted(answer.status_code for answer in answers) == [200] + [412] * 49
+
+
+async def test_tokens_are_made_listed_and_revoked(rest, stack):
+    body = {"name": "screen", "scopes": ["SPECTATE"], "expiresInSeconds": 600}
+    match = await rest.create(PLAYER, BOT)
+    made = await rest.post("/tokens", body, idempotency_key="token-1")
+    again = await rest.post("/tokens", body, idempotency_key="token-1")
+    token_id = made.json()["accessToken"]["id"]
+    async with RestClient(stack.url) as screen:
+        screen.http.headers["authorization"] = f"Bearer {made.json()['token']}"
+        hidden = await screen.get(f"/matches/{match['id']}")
+        forbidden = await screen.post(f"/matches/{match['id']}/hand", {"flip": False})
+        listed = (await rest.get("/tokens")).json()["tokens"]
+        revoked = await rest.http.delete(f"/v1/tokens/{token_id}")
+        dead = await screen.get("/matches")
+
+    assert again.json() == made.json()
+    assert hidden.status_code == 404
+    assert (forbidden.status_code, forbidden.json()["code"]) == (403, "FORBIDDEN")
+    assert [token["id"] == token_id for token in listed] == [True, False]
+    assert [token["current"] for token in listed] == [False, True]
+    assert (revoked.status_code, revoked.content) == (204, b"")
+    assert (dead.status_code, dead.json()["code"]) == (401, "UNAUTHENTICATED")
+
+
+async def test_a_revocation_ends_the_stream_with_a_problem(rest):
+    match = await rest.create(PLAYER, BOT)
+    token = (await rest.get("/tokens")).json()["tokens"][0]["id"]
+    events = rest.events(f"/matches/{match['id']}/updates")
+    assert (await anext(events))["event"] == "update"
+
+    await rest.http.delete(f"/v1/tokens/{token}")
+
+    async with asyncio.timeout(2):
+        last = [event async for event in events][-1]
+    assert last["event"] == "problem"
+    assert json.loads(last["data"])["code"] == "UNAUTHENTICATED"
+
+
+async def test_signing_in_again_under_a_secret_key_gives_the_same_player(rest):
+    key = "b7" * 20
+    answers = [await rest.post("/guests", {"name": "Ann"}, idempotency_key=key) for _ in range(2)]
+    guessable = await rest.post("/guests", {"name": "Ann"}, idempotency_key="1")
+
+    assert answers[0].json() == answers[1].json()
+    assert (guessable.status_code, guessable.json()["path"]) == (422, ["idempotencyKey"])

@@ -37,6 +37,7 @@ def test_every_operation_answers_what_it_promises(case, stack, token):
     codes = {error.get("extensions", {}).get("code") for error in answer.json().get("errors") or ()}
     assert codes <= {
         "UNAUTHENTICATED",
+        "FORBIDDEN",
         "INVALID_INPUT",
         "BAD_REQUEST",
         "BAD_USER_INPUT",

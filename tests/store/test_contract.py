@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from api.ports import Append, Commit, Directory, EventStore, Guest, Key, Listing, Remembered
+from api.ports import Append, Commit, Directory, EventStore, Key, Listing, Remembered
 from api.store.keys import new_match_id
 from api.store.memory import MemoryDirectory, MemoryStore
 from api.store.redis import RedisDirectory, RedisStore, connect
@@ -279,11 +279,11 @@ async def test_a_bell_rings_for_every_append(store):
     rung: set[str] = set()
 
     async def listen() -> None:
-        async for matches in store.bells():
-            if matches is None:
+        async for ring in store.bells():
+            if ring is None:
                 listening.set()
             else:
-                rung.update(matches)
+                rung.update(ring.matches)
             if {first, second} <= rung:
                 return
 
@@ -304,14 +304,6 @@ async def test_events_come_back_as_they_were(store):
     await store.append(Append(match_id, written, None, 600))
 
     assert await store.load(match_id, 0) == ([written], None)
-
-
-async def test_guests_are_found_by_the_hash_of_their_token(directory):
-    guest = Guest("p-1", "Ann")
-    await directory.save_guest("hash", guest, 60)
-
-    assert await directory.find_guest("hash") == guest
-    assert await directory.find_guest("other") is None
 
 
 async def test_a_join_code_leads_to_one_match(directory):

@@ -57,6 +57,11 @@ def test_what_is_no_id_is_refused(text):
         keys.shard(text)
 
 
+def test_the_tokens_of_players_are_apart():
+    assert keys.tokens("p-1") != keys.tokens("p-2")
+    assert keys.revoked("t-1") != keys.REVOKED
+
+
 def test_no_caller_can_write_another_callers_key():
     match_id = keys.new_match_id()
 

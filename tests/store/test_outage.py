@@ -10,6 +10,7 @@ import pytest
 from api.errors import Unavailable
 from api.store.keys import new_match_id
 from api.store.redis import ANSWER_SECONDS, RedisDirectory, RedisStore, connect
+from api.store.tokens import RedisTokens
 from tests.conftest import start_redis
 from tests.store.test_contract import append
 
@@ -33,7 +34,8 @@ async def everything(url: str) -> list[float]:
         store.listed(None, None, 1),
         store.due(1, 1),
         store.ping(),
-        directory.find_guest("x"),
+        directory.find_code("x"),
+        RedisTokens(redis).find("x"),
     ):
         began = time.monotonic()
         with pytest.raises(Unavailable):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from api.ports import EventStore, Key
+from api.ports import EventStore, Key, Ring
 from api.series.ports import Count, Halt, Opening, Series, SeriesStore, Step
 from api.store.keys import new_match_id, new_series_id
 from api.store.memory import MemoryStore
@@ -312,13 +312,13 @@ async def test_replays_are_kept_where_they_are_given(store):
 
 async def test_the_bell_rings_for_every_step(store, log):
     of = await begun(store)
-    heard: list[frozenset[str]] = []
+    heard: list[Ring] = []
 
     async def listen() -> None:
         async for rung in log.bells():
             if rung is None:
                 listening.set()
-            elif of.series_id in rung:
+            elif of.series_id in rung.matches:
                 heard.append(rung)
                 return
 

@@ -10,6 +10,7 @@ from api.identity.marks import Marks
 from api.identity.service import Identity
 from api.jobs import CeleryJobs
 from api.levels import adopt_levels
+from api.lobby import Lobby
 from api.ports import Ring
 from api.series.service import SeriesService
 from api.service import MatchService
@@ -31,6 +32,7 @@ class Parts:
     jobs: CeleryJobs
     service: MatchService
     series: SeriesService
+    lobby: Lobby
     identity: Identity
     streams: Streams
     issuer_keys: Keys | None = None
@@ -38,6 +40,7 @@ class Parts:
     def heed(self, ring: Ring | None) -> None:
         """Take in what happened, in whichever process; None: anything may have."""
         self.series.wake(ring)
+        self.lobby.wake(ring)
         self.identity.heed(ring)
 
     async def close(self) -> None:
@@ -70,7 +73,9 @@ def build(settings: Settings) -> Parts:
         secret=secret,
         outside=_issuer(settings, keys, secret),
     )
-    return Parts(settings, redis, store, jobs, service, series, identity, streams, keys)
+    return Parts(
+        settings, redis, store, jobs, service, series, Lobby(service), identity, streams, keys
+    )
 
 
 def _issuer(settings: Settings, keys: Keys | None, secret: str) -> Issuer | None:

@@ -20,7 +20,7 @@ from engine.decide import Events, decide
 from engine.due import ClockToExpire, Due, due
 from engine.evolve import fold
 from engine.notation import format_view
-from engine.state import Match, Visibility
+from engine.state import Match, Status, Visibility
 from engine.views import view
 from schema.codes import ErrorCode
 
@@ -199,6 +199,7 @@ class Ledger:
                 commit=commit,
                 due_at=self._due_at(owed, now),
                 ttl=self._limits.finished_ttl if after.status.over else self._limits.match_ttl,
+                lobby=_in_lobby(before) or _in_lobby(after),
                 key=attempt.key,
                 listing=_listing(before, after),
             )
@@ -222,6 +223,12 @@ class Ledger:
 def _line(match: Match) -> str:
     # What everybody may know: a log may carry no more.
     return match.status if match.round is None else format_view(view(match, None))
+
+
+def _in_lobby(match: Match | None) -> bool:
+    return (
+        match is not None and match.status is Status.LOBBY and match.visibility is Visibility.PUBLIC
+    )
 
 
 def _listing(before: Match | None, after: Match) -> Listing | None:

@@ -58,12 +58,14 @@ class Append:
 
     ``due_at``: when the sweeper shall look at the match, None if nothing is owed.
     ``ttl``: seconds that the log is kept from now on.
+    ``lobby``: whether it tells something to those who look for a match.
     """
 
     match_id: str
     commit: Commit
     due_at: int | None
     ttl: int
+    lobby: bool = False
     key: Key | None = None
     listing: Listing | None = None
 

@@ -9,6 +9,7 @@ from api.errors import Unauthenticated
 from api.identity.caller import Caller
 from api.identity.service import Identity
 from api.identity.visitor import Visitor
+from api.lobby import Lobby
 from api.series.service import SeriesService
 from api.service import MatchService
 from api.streams import Permit, Streams
@@ -24,6 +25,7 @@ class Context:
 
     service: MatchService
     series: SeriesService
+    lobby: Lobby
     identity: Identity
     authorization: str | None = field(repr=False)
     streams: Streams

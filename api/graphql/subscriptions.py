@@ -7,8 +7,10 @@ import strawberry
 
 from api.graphql import series as of_series
 from api.graphql.context import ContextInfo
+from api.lobby import News
 from api.values import Moment
 from schema.events import MatchUpdate
+from schema.lobby import LobbyUpdate
 from schema.series import SeriesUpdate
 from schema.types import match_of
 
@@ -34,6 +36,17 @@ class Subscription:
 
     @strawberry.subscription(
         description=(
+            "First the newest hundred public matches that can be joined, then what changes among "
+            "them. It has no cursor: who comes again is told the state first, again."
+        )
+    )
+    async def lobby_updates(self, info: ContextInfo) -> AsyncGenerator[LobbyUpdate, None]:
+        context = info.context
+        permit = await context.permit()
+        return _lobby(context.streams.lasting(context.lobby.follow(), permit))
+
+    @strawberry.subscription(
+        description=(
             "First a series of the caller's as it stands (or, with `after`, everything after that "
             "version), then its progress: in order, none twice, none missing. Matches counted "
             "within a tenth of a second may come in one update, each of them in `results`. "
@@ -45,6 +58,15 @@ class Subscription:
         self, info: ContextInfo, series_id: strawberry.ID, after: int | None = None
     ) -> AsyncGenerator[SeriesUpdate, None]:
         return await of_series.updates(info, series_id, after)
+
+
+async def _lobby(news: AsyncGenerator[News, None]) -> AsyncGenerator[LobbyUpdate, None]:
+    async with aclosing(news):
+        async for one in news:
+            yield LobbyUpdate(
+                matches=[match_of(found.view, found.version, found.hash) for found in one.open],
+                gone=[strawberry.ID(match_id) for match_id in one.gone],
+            )
 
 
 async def _updates(moments: AsyncGenerator[Moment, None]) -> AsyncGenerator[MatchUpdate, None]:

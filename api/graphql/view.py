@@ -86,6 +86,7 @@ class GraphQLView(GraphQL[Context, None]):
         return Context(
             service=self._parts.service,
             series=self._parts.series,
+            lobby=self._parts.lobby,
             identity=self._parts.identity,
             authorization=request.headers.get("authorization"),
             streams=self._parts.streams,

@@ -12,11 +12,18 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from api.bootstrap import Parts
-from api.rest import matches, people, series, updates
+from api.rest import lobby, matches, people, series, updates
 from api.rest.answers import PROBLEM, problem_answer
 from schema.rest.problem import Problem
 
-ROUTERS: Final = (people.router, matches.router, matches.codes, updates.router, series.router)
+ROUTERS: Final = (
+    people.router,
+    matches.router,
+    matches.codes,
+    lobby.router,
+    updates.router,
+    series.router,
+)
 LINKED: Final = {"/v1/matches": "matchId", "/v1/series": "seriesId"}
 TITLE: Final = "Ringmaster"
 ABOUT: Final = (

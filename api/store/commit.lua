@@ -4,7 +4,8 @@
 -- KEYS 1 log, 2 due set, 3 bell, 4 idempotency key, 5 list left, 6 list entered, 7 list of all
 -- ARGV 1 match id, 2 version to write, 3 record, 4 seconds to keep the log,
 --      5 due time in ms or '', 6 what the key is to remember or '', 7 seconds to remember it,
---      8 created at in ms or '' if the lists stay as they are
+--      8 created at in ms or '' if the lists stay as they are,
+--      9 'l' if this changes the lobby, else ''
 local tail = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
 local version = 0
 if tail[1] then version = tonumber(string.match(tail[1][1], '^%d+')) end
@@ -25,5 +26,9 @@ if ARGV[8] ~= '' then
   redis.call('ZADD', KEYS[6], ARGV[8], ARGV[1])
   redis.call('ZADD', KEYS[7], ARGV[8], ARGV[1])
 end
-redis.call('XADD', KEYS[3], 'MAXLEN', '~', 4096, '*', 'm', ARGV[1])
+if ARGV[9] == '' then
+  redis.call('XADD', KEYS[3], 'MAXLEN', '~', 4096, '*', 'm', ARGV[1])
+else
+  redis.call('XADD', KEYS[3], 'MAXLEN', '~', 4096, '*', 'm', ARGV[1], ARGV[9], ARGV[1])
+end
 return 1

@@ -63,7 +63,8 @@ class MemoryStore:
             self.due_times[match_id] = append.due_at
         if append.listing is not None:
             self.lists[match_id] = (append.listing.created_at, append.listing.after)
-        self.ring(Ring(matches=frozenset({match_id})))
+        ids = frozenset({match_id})
+        self.ring(Ring(matches=ids, lobby=ids if append.lobby else frozenset()))
         return True
 
     def ring(self, ring: Ring) -> None:

@@ -140,6 +140,7 @@ class RedisStore:
                     remember,
                     KEY_TTL,
                     "" if listing is None else listing.created_at,
+                    "l" if append.lobby else "",
                 ],
             )
         return bool(written == 1)
@@ -157,13 +158,13 @@ class RedisStore:
                 seen = None
                 await asyncio.sleep(0.2)
                 continue
-            told: dict[bytes, set[str]] = {b"m": set(), b"t": set()}
+            told: dict[bytes, set[str]] = {b"m": set(), b"l": set(), b"t": set()}
             for stream, entries in _streams(rung):
                 seen[stream.decode()] = entries[-1][0]
                 for kind, ids in told.items():
                     ids.update(fields[kind].decode() for _, fields in entries if kind in fields)
             if any(told.values()):
-                yield Ring(matches=frozenset(told[b"m"]), revoked=frozenset(told[b"t"]))
+                yield Ring(*map(frozenset, (told[b"m"], told[b"l"], told[b"t"])))
 
     async def _last_entries(self, streams: list[str]) -> dict[Any, Any]:
         async with self._redis.pipeline(transaction=False) as pipe:

@@ -50,8 +50,12 @@ def _responses(name: str, old: Json, new: Json) -> Iterator[str]:
         were = old[status].get("content", {})
         are = new[status].get("content", {})
         for media in were:
-            if media not in are or _shape(were[media]["schema"]) != _shape(are[media]["schema"]):
+            if media not in are or _form(were[media]) != _form(are[media]):
                 yield f"{name} answers {status} in another form of {media}"
+
+
+def _form(content: Json) -> Any:
+    return _shape(content.get("schema", {}))
 
 
 def _schemas(old: Json, new: Json) -> Iterator[str]:

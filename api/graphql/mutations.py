@@ -15,6 +15,7 @@ from engine.cards import PLAYER_COUNTS
 from engine.codec import encode_action
 from engine.errors import Reason, RuleError
 from engine.state import SeatKind, Visibility
+from schema.cost import WRITTEN, weighs
 from schema.inputs import (
     ChooseHandInput,
     CreateMatchInput,
@@ -38,7 +39,7 @@ from schema.types import match_of
 
 @strawberry.type
 class Mutation:
-    @field(description="A token for a new player of this name.")
+    @field(description="A token for a new player of this name.", directives=weighs(WRITTEN))
     async def sign_in_as_guest(self, info: ContextInfo, name: str) -> GuestPayload:
         try:
             token, guest = await info.context.guests.sign_in(name)
@@ -46,7 +47,10 @@ class Mutation:
             return GuestPayload(user_errors=[user_error(error)])
         return GuestPayload(user_errors=[], token=token, player_id=strawberry.ID(guest.player_id))
 
-    @field(description="Open a match; it starts by itself once no seat is OPEN.")
+    @field(
+        description="Open a match; it starts by itself once no seat is OPEN.",
+        directives=weighs(WRITTEN),
+    )
     async def create_match(
         self,
         info: ContextInfo,
@@ -59,7 +63,10 @@ class Mutation:
 
         return await _payload(work, input.client_mutation_id)
 
-    @field(description="Take an open seat, by match id (public) or by join code.")
+    @field(
+        description="Take an open seat, by match id (public) or by join code.",
+        directives=weighs(WRITTEN),
+    )
     async def join_match(
         self,
         info: ContextInfo,
@@ -79,7 +86,10 @@ class Mutation:
 
         return await _payload(work, input.client_mutation_id)
 
-    @field(description="Give up one's seat: it opens again in the lobby, a bot takes it later.")
+    @field(
+        description="Give up one's seat: it opens again in the lobby, a bot takes it later.",
+        directives=weighs(WRITTEN),
+    )
     async def leave_match(self, info: ContextInfo, match_id: strawberry.ID) -> MatchPayload:
         async def work() -> Answer:
             player = await info.context.player()
@@ -87,7 +97,10 @@ class Mutation:
 
         return await _payload(work)
 
-    @field(description="The host starts early: bots take the seats still OPEN.")
+    @field(
+        description="The host starts early: bots take the seats still OPEN.",
+        directives=weighs(WRITTEN),
+    )
     async def start_match(self, info: ContextInfo, match_id: strawberry.ID) -> MatchPayload:
         async def work() -> Answer:
             player = await info.context.player()
@@ -95,7 +108,7 @@ class Mutation:
 
         return await _payload(work)
 
-    @field(description="Keep the hand as dealt, or flip all of it.")
+    @field(description="Keep the hand as dealt, or flip all of it.", directives=weighs(WRITTEN))
     async def choose_hand(
         self,
         info: ContextInfo,
@@ -103,7 +116,7 @@ class Mutation:
     ) -> MatchPayload:
         return await _move(info, input)
 
-    @field(description="Show a set of neighbouring cards.")
+    @field(description="Show a set of neighbouring cards.", directives=weighs(WRITTEN))
     async def show(
         self,
         info: ContextInfo,
@@ -111,7 +124,7 @@ class Mutation:
     ) -> MatchPayload:
         return await _move(info, input)
 
-    @field(description="Take a card from an end of the active set.")
+    @field(description="Take a card from an end of the active set.", directives=weighs(WRITTEN))
     async def scout(
         self,
         info: ContextInfo,
@@ -119,7 +132,10 @@ class Mutation:
     ) -> MatchPayload:
         return await _move(info, input)
 
-    @field(description="Scout and at once show, once per round; not with two players.")
+    @field(
+        description="Scout and at once show, once per round; not with two players.",
+        directives=weighs(WRITTEN),
+    )
     async def scout_and_show(
         self,
         info: ContextInfo,
@@ -127,7 +143,10 @@ class Mutation:
     ) -> MatchPayload:
         return await _move(info, input)
 
-    @field(description="Play a series of matches between bots, for the caller to follow.")
+    @field(
+        description="Play a series of matches between bots, for the caller to follow.",
+        directives=weighs(WRITTEN),
+    )
     async def create_series(
         self,
         info: ContextInfo,
@@ -135,7 +154,10 @@ class Mutation:
     ) -> SeriesPayload:
         return await _series(of_series.create(info, input), input.client_mutation_id)
 
-    @field(description="End a series of the caller's: what was counted stays.")
+    @field(
+        description="End a series of the caller's: what was counted stays.",
+        directives=weighs(WRITTEN),
+    )
     async def cancel_series(self, info: ContextInfo, series_id: strawberry.ID) -> SeriesPayload:
         return await _series(of_series.cancel(info, series_id))
 

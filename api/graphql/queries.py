@@ -19,23 +19,30 @@ from engine.errors import RuleError
 from engine.state import Status
 from schema.advice import AdvicePayload, advice_of
 from schema.codes import ErrorCode
+from schema.cost import LOADED, paged, sized, weighs
 from schema.series import Series
 from schema.types import BotLevel, Match, MatchConnection, MatchEdge, Node, match_of
 
 
 @strawberry.type
 class Query:
-    @field(description="Relay: any object by its id, null if there is none for the caller.")
+    @field(
+        description="Relay: any object by its id, null if there is none for the caller.",
+        directives=weighs(LOADED),
+    )
     async def node(self, info: ContextInfo, id: strawberry.ID) -> Node | None:  # noqa: A002
         if is_series_id(id):
             return await of_series.look(info, id)
         return await _match(info, id)
 
-    @field(description="A match by its id, null if there is none that the caller may see.")
+    @field(
+        description="A match by its id, null if there is none that the caller may see.",
+        directives=weighs(LOADED),
+    )
     async def match(self, info: ContextInfo, id: strawberry.ID) -> Match | None:  # noqa: A002
         return await _match(info, id)
 
-    @field(description="Public matches, newest first.")
+    @field(description="Public matches, newest first.", directives=paged(["edges"], LOADED))
     async def matches(
         self,
         info: ContextInfo,
@@ -62,13 +69,17 @@ class Query:
         description=(
             "The replay of a finished match as a JSON document, with the secret of its deals, for "
             "anybody to check; null until then."
-        )
+        ),
+        directives=weighs(2000),
     )
     async def replay(self, info: ContextInfo, match_id: strawberry.ID) -> str | None:
         document = await info.context.service.replay(match_id, await info.context.player_id())
         return None if document is None else json.dumps(document, separators=(",", ":"))
 
-    @field(description="A series of the caller's by its id, null if there is none.")
+    @field(
+        description="A series of the caller's by its id, null if there is none.",
+        directives=weighs(LOADED),
+    )
     async def series(self, info: ContextInfo, id: strawberry.ID) -> Series | None:  # noqa: A002
         return await of_series.look(info, id)
 
@@ -76,7 +87,8 @@ class Query:
         description=(
             "The replay of a counted match of a series that was asked to keep them, as a JSON "
             "document (docs/replay.md); null if there is none."
-        )
+        ),
+        directives=weighs(200),
     )
     async def series_replay(
         self, info: ContextInfo, series_id: strawberry.ID, number: int
@@ -88,7 +100,8 @@ class Query:
         description=(
             "What a level of bots would do in the caller's place, from what the caller's seat may "
             "know; only in matches opened with `advice`."
-        )
+        ),
+        directives=paged(["advice"], 1500),
     )
     async def advice(
         self,
@@ -105,7 +118,10 @@ class Query:
             return AdvicePayload(user_errors=[user_error(error)], advice=[])
         return AdvicePayload(user_errors=[], advice=[advice_of(one) for one in found])
 
-    @field(description="The levels that bots can be asked for, gentlest first.")
+    @field(
+        description="The levels that bots can be asked for, gentlest first.",
+        directives=sized(10),
+    )
     def bot_levels(self, info: ContextInfo) -> list[BotLevel]:
         count = info.context.service.faults
         return [

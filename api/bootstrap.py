@@ -8,6 +8,9 @@ from api.broker import celery_app
 from api.guests import Guests
 from api.jobs import CeleryJobs
 from api.levels import adopt_levels
+from api.limits.buckets import Bucket, rate_of
+from api.limits.limiter import Limiter
+from api.limits.windows import RedisWindows
 from api.series.service import SeriesService
 from api.service import MatchService
 from api.settings import Settings
@@ -29,6 +32,7 @@ class Parts:
     series: SeriesService
     guests: Guests
     streams: Streams
+    limiter: Limiter
 
     async def close(self) -> None:
         """Let waiting hints go out and close every connection."""
@@ -51,4 +55,17 @@ def build(settings: Settings) -> Parts:
     series = SeriesService(RedisSeriesStore(redis), jobs, limits=limits)
     guests = Guests(directory, settings.guest_ttl, settings.secret.get_secret_value())
     streams = Streams(settings.stream_seconds)
-    return Parts(settings, redis, store, jobs, service, series, guests, streams)
+    limiter = _limiter(settings, redis)
+    return Parts(settings, redis, store, jobs, service, series, guests, streams, limiter)
+
+
+def _limiter(settings: Settings, redis: Redis) -> Limiter:
+    texts = {
+        Bucket.PLAYS: settings.limit_plays,
+        Bucket.READS: settings.limit_reads,
+        Bucket.CREATES: settings.limit_creates,
+        Bucket.STREAMS: settings.limit_streams,
+    }
+    factor = settings.limit_address_factor
+    rates = {bucket: rate_of(text, factor) for bucket, text in texts.items()}
+    return Limiter(rates, RedisWindows(redis))

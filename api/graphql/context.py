@@ -3,9 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from starlette.responses import Response
 from strawberry.types import Info
 
 from api.errors import Unauthenticated
+from api.graphql.gate import Admission, Gate
 from api.guests import Guests
 from api.ports import Guest
 from api.series.service import SeriesService
@@ -27,6 +29,10 @@ class Context:
     guests: Guests
     authorization: str | None
     streams: Streams
+    gate: Gate
+    address: str
+    answer: Response | None = field(default=None, repr=False)  # over HTTP, for its headers
+    admitted: Admission | None = None  # a stream over HTTP is, before it begins
     connection_params: dict[str, Any] | None = field(default=None, repr=False)
 
     async def caller(self) -> Guest | None:

@@ -54,11 +54,17 @@ class Limiter:
             return None
         if bucket is Bucket.READS:
             amount = min(amount, rate.amount)
-        site = site_of(caller.address)
-        who = f"p:{caller.player_id}" if caller.player_id else f"a:{site}"
-        own = self._purse(f"{bucket}:{who}", rate.amount, rate.seconds)
-        shared = self._purse(f"{bucket}:all:{site}", rate.amount * rate.factor, rate.seconds)
-        return await self._draw(bucket, (own, shared), amount)
+        return await self._draw(bucket, self._both(bucket, rate, caller), amount)
+
+    def check(self, bucket: Bucket, caller: Caller) -> None:
+        """Refuse a caller of whom it is known that nothing is left.
+
+        Raises:
+            RateLimited: so it is.
+        """
+        rate = self._rates.get(bucket)
+        if rate is not None:
+            _expect(bucket, self._both(bucket, rate, caller), 1)
 
     async def charge_address(self, bucket: Bucket, address: str, amount: int = 1) -> None:
         """Take hits from what an address may do in all.
@@ -74,6 +80,7 @@ class Limiter:
             await self._draw(bucket, (shared,), amount)
 
     async def _draw(self, bucket: Bucket, purses: tuple[Purse, ...], amount: int) -> Standing:
+        _expect(bucket, purses, amount)
         if all(purse.holds(amount) for purse in purses):
             for purse in purses:
                 purse.spend(amount)
@@ -82,17 +89,18 @@ class Limiter:
             if not all(drawn):
                 for purse, number in zip(purses, drawn, strict=True):
                     purse.give_back(amount if number else 0, number)
-                empty = purses[drawn.index(0)]
-                raise RateLimited(
-                    bucket,
-                    empty.window.limit,
-                    empty.window.seconds,
-                    empty.remaining,
-                    max(1, ceil(empty.reset_after)),
-                )
+                raise _refusal(bucket, purses[drawn.index(0)])
         tight = min(purses, key=lambda purse: purse.remaining)
         window = tight.window
         return Standing(bucket, window.limit, window.seconds, tight.remaining, tight.reset_after)
+
+    def _both(self, bucket: Bucket, rate: Rate, caller: Caller) -> tuple[Purse, Purse]:
+        site = site_of(caller.address)
+        who = f"p:{caller.player_id}" if caller.player_id else f"a:{site}"
+        return (
+            self._purse(f"{bucket}:{who}", rate.amount, rate.seconds),
+            self._purse(f"{bucket}:all:{site}", rate.amount * rate.factor, rate.seconds),
+        )
 
     def _purse(self, key: str, limit: int, seconds: int) -> Purse:
         purse = self._purses.get(key)
@@ -104,6 +112,17 @@ class Limiter:
         else:
             self._purses.move_to_end(key)
         return purse
+
+
+def _expect(bucket: Bucket, purses: tuple[Purse, ...], amount: int) -> None:
+    for purse in purses:
+        if purse.lacks(amount):
+            raise _refusal(bucket, purse)
+
+
+def _refusal(bucket: Bucket, empty: Purse) -> RateLimited:
+    window, seconds = empty.window, max(1, ceil(empty.reset_after))
+    return RateLimited(bucket, window.limit, window.seconds, empty.remaining, seconds)
 
 
 def site_of(address: str) -> str:

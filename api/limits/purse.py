@@ -52,6 +52,10 @@ class Purse:
         """Whether so many can be drawn without asking Redis."""
         return self._held >= amount and self._now() < self._ends
 
+    def lacks(self, amount: int) -> bool:
+        """Whether it is known that so many are not left in this window."""
+        return self._held + self._left < amount and self._now() < self._ends
+
     def spend(self, amount: int) -> None:
         """Take away what it holds."""
         self._held -= amount

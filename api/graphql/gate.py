@@ -89,15 +89,15 @@ class Gate:
     async def _charge(self, calling: Calling, cost: OperationCost) -> Standing | None:
         caller = await _caller(calling)
         if caller is None:  # a guess at a token, or an old one: never at the cost of plays
-            await self._limiter.charge_address(Bucket.READS, calling.address, cost.points)
-            return None
-        if sign_ins := cost.roots.get(SIGN_IN, 0):
-            await self._limiter.charge_address(Bucket.CREATES, calling.address, sign_ins)
+            return await self._limiter.charge_address(Bucket.READS, calling.address, cost.points)
         standings = [
             await self._limiter.charge(bucket, caller, amount)
             for bucket, amount in _shares(cost).items()
             if amount
         ]
+        if sign_ins := cost.roots.get(SIGN_IN, 0):
+            address = calling.address
+            standings.append(await self._limiter.charge_address(Bucket.CREATES, address, sign_ins))
         return tightest([standing for standing in standings if standing is not None])
 
 

@@ -66,18 +66,23 @@ class Limiter:
         if rate is not None:
             _expect(bucket, self._both(bucket, rate, caller), 1)
 
-    async def charge_address(self, bucket: Bucket, address: str, amount: int = 1) -> None:
-        """Take hits from what an address may do in all.
+    async def charge_address(
+        self, bucket: Bucket, address: str, amount: int = 1
+    ) -> Standing | None:
+        """Take hits from what an address may do in all, as ``charge`` does.
 
         Raises:
             RateLimited: it has not so many left; nothing was taken.
             Unavailable: Redis cannot be reached.
         """
         rate = self._rates.get(bucket)
-        if rate is not None:
-            key = f"{bucket}:all:{site_of(address)}"
-            shared = self._purse(key, rate.amount * rate.factor, rate.seconds)
-            await self._draw(bucket, (shared,), amount)
+        if rate is None:
+            return None
+        limit = rate.amount * rate.factor
+        if bucket is Bucket.READS:
+            amount = min(amount, limit)
+        shared = self._purse(f"{bucket}:all:{site_of(address)}", limit, rate.seconds)
+        return await self._draw(bucket, (shared,), amount)
 
     async def _draw(self, bucket: Bucket, purses: tuple[Purse, ...], amount: int) -> Standing:
         _expect(bucket, purses, amount)

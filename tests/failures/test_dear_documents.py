@@ -38,7 +38,7 @@ DOCUMENTS = {
     + "} } " * 8
     + "} } }",
     "nesting": "{ a" * 100 + "}" * 100,
-    "inline fragments": "{" + "... {" * 150 + "__typename" + "}" * 150 + "}",
+    "inline fragments": "{" + "... {" * 120 + "__typename" + "}" * 120 + "}",
 }  # fmt: skip
 REFUSED = {"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "COST_LIMIT"}
 

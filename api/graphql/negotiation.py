@@ -1,5 +1,6 @@
 """Which answers a client takes, as the GraphQL over HTTP specification has it."""
 
+from functools import lru_cache
 from typing import Final
 
 from strawberry.http.parse_content_type import parse_content_type
@@ -9,8 +10,10 @@ GRAPHQL_JSON: Final = "application/graphql-response+json"
 EVENTS: Final = "text/event-stream"
 _STATUSES: Final = {"RATE_LIMITED": 429, "UNAVAILABLE": 503, "INTERNAL": 500}
 _BAD_REQUEST: Final = 400
+_CACHED: Final = 128  # header fields as clients send them, which are few
 
 
+@lru_cache(_CACHED)
 def sends_json(content_type: str) -> bool:
     """Whether a body is JSON in UTF-8, which is what GraphQL is sent as."""
     media_type, parameters = parse_content_type(content_type)
@@ -18,6 +21,7 @@ def sends_json(content_type: str) -> bool:
     return media_type.lower() == JSON and charset.strip("\"'").lower() in ("utf-8", "utf8")
 
 
+@lru_cache(_CACHED)
 def answer_type(accept: str) -> str | None:
     """The media type of an answer, None if the client takes none that we have."""
     ranges = _ranges(accept) or {"*/*": 1.0}

@@ -43,6 +43,7 @@ from api.problems import request_extensions, request_sentence
 INIT_SECONDS: Final = 5
 MAX_OPERATIONS: Final = 100  # at a time on one WebSocket connection
 TOO_MANY: Final = 429
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 ALLOW: Final = {"Allow": "POST, OPTIONS"}
 
 
@@ -200,6 +201,9 @@ class GraphQLView(GraphQL[Context, None]):
         )
         response.raw_headers.extend(sub_response.raw_headers)
         return response
+
+    def encode_json(self, data: object) -> str:
+        return _encode(data)
 
     def decode_json(self, data: str | bytes) -> object:
         try:

@@ -5,6 +5,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from math import ceil
 from typing import Final
@@ -130,6 +131,7 @@ def _refusal(bucket: Bucket, empty: Purse) -> RateLimited:
     return RateLimited(bucket, window.limit, window.seconds, empty.remaining, seconds)
 
 
+@lru_cache(KEPT)
 def site_of(address: str) -> str:
     """An address as it is charged: IPv6 by the network that one customer has."""
     try:

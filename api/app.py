@@ -13,6 +13,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.bootstrap import Parts, build
+from api.browsers import guarded
 from api.errors import Unavailable
 from api.graphql.view import GraphQLView, bad_request
 from api.rest.app import create_rest, nothing_here
@@ -20,6 +21,14 @@ from api.settings import Settings, read_settings
 
 READY_SECONDS: Final = 1
 MAX_BODY: Final = 64 * 1024  # bytes
+
+
+class App(Starlette):
+    """Keeps the rules for browsers in its answers to failures too."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        parts: Parts = self.state.parts
+        return guarded(super().build_middleware_stack(), parts.settings.allowed_origins)
 
 
 class BodyLimit:
@@ -96,7 +105,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
             await keeping_up
         await parts.close()
 
-    app = Starlette(
+    app = App(
         routes=[
             Route("/", home),
             Route("/graphql", graphql),

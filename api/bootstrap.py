@@ -10,6 +10,9 @@ from api.identity.marks import Marks
 from api.identity.service import Identity
 from api.jobs import CeleryJobs
 from api.levels import adopt_levels
+from api.limits.buckets import Bucket, rate_of
+from api.limits.limiter import Limiter
+from api.limits.windows import RedisWindows
 from api.lobby import Lobby
 from api.ports import Ring
 from api.series.service import SeriesService
@@ -35,6 +38,7 @@ class Parts:
     lobby: Lobby
     identity: Identity
     streams: Streams
+    limiter: Limiter
     issuer_keys: Keys | None = None
 
     def heed(self, ring: Ring | None) -> None:
@@ -74,7 +78,17 @@ def build(settings: Settings) -> Parts:
         outside=_issuer(settings, keys, secret),
     )
     return Parts(
-        settings, redis, store, jobs, service, series, Lobby(service), identity, streams, keys
+        settings=settings,
+        redis=redis,
+        store=store,
+        jobs=jobs,
+        service=service,
+        series=series,
+        lobby=Lobby(service),
+        identity=identity,
+        streams=streams,
+        limiter=_limiter(settings, redis),
+        issuer_keys=keys,
     )
 
 
@@ -82,3 +96,15 @@ def _issuer(settings: Settings, keys: Keys | None, secret: str) -> Issuer | None
     if keys is None or settings.jwt_issuer is None or settings.jwt_audience is None:
         return None
     return Issuer(keys, settings.jwt_issuer, settings.jwt_audience, Marks(secret))
+
+
+def _limiter(settings: Settings, redis: Redis) -> Limiter:
+    texts = {
+        Bucket.PLAYS: settings.limit_plays,
+        Bucket.READS: settings.limit_reads,
+        Bucket.CREATES: settings.limit_creates,
+        Bucket.STREAMS: settings.limit_streams,
+    }
+    factor = settings.limit_address_factor
+    rates = {bucket: rate_of(text, factor) for bucket, text in texts.items()}
+    return Limiter(rates, RedisWindows(redis))

@@ -4,6 +4,8 @@ ServiceError
 ├── Refused      something the caller can mend; has a code of the schema
 ├── Unreadable   a log that this code cannot read; no other match is touched by it
 ├── Unauthenticated   no token, or one that is not or no longer valid
+├── RateLimited  more than a bucket holds; try again when its window is over
+├── TooDear      an operation that costs more than one may
 └── Unavailable  Redis, or the issuer of a token, cannot be reached; try again later
 """
 
@@ -43,6 +45,37 @@ class Unauthenticated(ServiceError):  # noqa: N818 - the HTTP term
 
 class Unreadable(ServiceError):  # noqa: N818 - reads as what it is
     """A match's log is damaged, or was written by a later release."""
+
+
+class RateLimited(ServiceError):  # noqa: N818 - the HTTP term
+    """A caller has asked for more than a bucket holds.
+
+    Attributes:
+        bucket: its name.
+        limit: how much it holds.
+        seconds: the length of its window.
+        remaining: what is left of it, too little for what was asked.
+        retry_after: whole seconds until it is full again.
+    """
+
+    def __init__(
+        self, bucket: str, limit: int, seconds: int, remaining: int, retry_after: int
+    ) -> None:
+        super().__init__(f"Too many {bucket}: try again in {retry_after} s.")
+        self.bucket = bucket
+        self.limit = limit
+        self.seconds = seconds
+        self.remaining = remaining
+        self.retry_after = retry_after
+
+
+class TooDear(ServiceError):  # noqa: N818 - reads as what it is
+    """An operation costs more points than one operation may."""
+
+    def __init__(self, cost: int, limit: int) -> None:
+        super().__init__(f"The operation costs {cost} points; one may cost {limit}.")
+        self.cost = cost
+        self.limit = limit
 
 
 class Unavailable(ServiceError):  # noqa: N818 - the HTTP term

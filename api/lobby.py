@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from api.errors import ServiceError, Unavailable
-from api.paging import PAGE_LIMIT
 from api.ports import Ring
 from api.values import Answer
 from engine.state import Status
+from schema.cost import PAGE_LIMIT
 
 PATIENCE_SECONDS: Final = 0.5
 PAUSE_SECONDS: Final = 0.1  # between updates; what changes meanwhile is told together

@@ -7,10 +7,9 @@ from typing import Final
 from api.errors import Refused
 from api.values import Answer
 from schema.codes import ErrorCode
+from schema.cost import PAGE_LIMIT, USUAL_PAGE
 from schema.types import PageInfo
 
-PAGE_LIMIT: Final = 100
-USUAL: Final = 20
 _COUNTED: Final = "counted:"
 
 
@@ -20,7 +19,7 @@ def page_size(first: int | None) -> int:
     Raises:
         Refused: INVALID_INPUT.
     """
-    limit = USUAL if first is None else first
+    limit = USUAL_PAGE if first is None else first
     if not 0 <= limit <= PAGE_LIMIT:
         sentence = f"`first` is from 0 to {PAGE_LIMIT}."
         raise Refused(ErrorCode.INVALID_INPUT, sentence, field="first")

@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import Final
 
-from api.errors import Refused, ServiceError, Unauthenticated, Unavailable
+from api.errors import (
+    RateLimited,
+    Refused,
+    ServiceError,
+    TooDear,
+    Unauthenticated,
+    Unavailable,
+)
 from engine.errors import RuleError
 from schema.codes import ErrorCode
 
@@ -21,6 +28,8 @@ _STATUS: Final = {
 }
 UNAUTHENTICATED: Final = "UNAUTHENTICATED"
 UNAVAILABLE: Final = "UNAVAILABLE"
+RATE_LIMITED: Final = "RATE_LIMITED"
+COST_LIMIT: Final = "COST_LIMIT"
 RETRY_AFTER_SECONDS: Final = 2
 
 
@@ -53,6 +62,15 @@ def request_extensions(error: ServiceError) -> dict[str, object]:
             return {"code": UNAUTHENTICATED}
         case Unavailable():
             return {"code": UNAVAILABLE, "retryAfter": RETRY_AFTER_SECONDS}
+        case RateLimited():
+            return {
+                "code": RATE_LIMITED,
+                "bucket": error.bucket,
+                "limit": error.limit,
+                "retryAfter": error.retry_after,
+            }
+        case TooDear():
+            return {"code": COST_LIMIT, "cost": error.cost, "limit": error.limit}
         case Refused(code=code, current_version=version):
             told: dict[str, object] = {"code": code.value}
             return told if version is None else {**told, "currentVersion": version}

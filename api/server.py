@@ -43,6 +43,8 @@ def serve(settings: Settings) -> None:
         port=settings.port,
         log_config=None,
         access_log=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=settings.trusted_proxies,
         server_header=False,
         ws_max_size=WS_MAX_BYTES,
         ws_per_message_deflate=False,  # 39 kB per connection, for messages of a few hundred bytes

@@ -2,10 +2,20 @@
 
 from typing import Annotated, Self
 
-from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from api.limits.buckets import rate_of
+
 DAY = 24 * 3600
+
+
+def _rate(text: str) -> str:
+    try:
+        rate_of(text, 1)
+    except ValueError as error:
+        raise ValueError(f"not a limit such as `100/minute`: {error}") from None
+    return text
 
 
 class Settings(BaseSettings):
@@ -43,6 +53,54 @@ class Settings(BaseSettings):
     development: Annotated[bool, Field(description="Serve GraphiQL to browsers at /graphql.")] = (
         True
     )
+    introspection: Annotated[bool, Field(description="Let clients ask for the GraphQL schema.")] = (
+        True
+    )
+    origins: Annotated[
+        str | None,
+        Field(
+            pattern=r"^$|^(\*|https?://[^/,\s*]+)(,(\*|https?://[^/,\s*]+))*$",
+            description=(
+                "Origins of the web pages that may call, separated by commas, `*` for all; unset: "
+                "all in development, otherwise none but the API's own."
+            ),
+        ),
+    ] = None
+    trusted_proxies: Annotated[
+        str,
+        Field(
+            description=(
+                "Addresses or networks, separated by commas, whose `X-Forwarded-For` is believed."
+            )
+        ),
+    ] = ""
+    cost_limit: Annotated[
+        int,
+        Field(ge=1, description="Points that one GraphQL operation may cost (docs/limits.md)."),
+    ] = 8000
+    limit_plays: Annotated[
+        str,
+        AfterValidator(_rate),
+        Field(description="Moves of a player, such as `100/minute`; empty: no limit."),
+    ] = "12000/minute"
+    limit_reads: Annotated[
+        str,
+        AfterValidator(_rate),
+        Field(description="Points of a caller's queries; empty: no limit."),
+    ] = "3000000/minute"
+    limit_creates: Annotated[
+        str,
+        AfterValidator(_rate),
+        Field(description="Matches and series that a player creates or joins; empty: no limit."),
+    ] = "1200/minute"
+    limit_streams: Annotated[
+        str,
+        AfterValidator(_rate),
+        Field(description="Streams that a caller opens; empty: no limit."),
+    ] = "6000/minute"
+    limit_address_factor: Annotated[
+        int, Field(ge=1, description="So many times as much is let through for an address in all.")
+    ] = 10
     worker_concurrency: Annotated[
         int, Field(ge=1, le=64, description="Processes of one worker.")
     ] = 2
@@ -117,6 +175,13 @@ class Settings(BaseSettings):
                 "together: set all of them, or none"
             )
         return self
+
+    @property
+    def allowed_origins(self) -> tuple[str, ...]:
+        """The origins whose pages may call, beside the API's own."""
+        if self.origins is None:
+            return ("*",) if self.development else ()
+        return tuple(origin for origin in self.origins.split(",") if origin)
 
     @property
     def broker(self) -> str:

@@ -107,7 +107,7 @@ async def ask(http: httpx.AsyncClient, query: str, **variables: Any) -> Any:
 def data_of(answer: dict[str, Any]) -> Any:
     """The data of an answer; an error ends the program, unless it passes by itself."""
     for error in answer.get("errors") or ():
-        if error.get("extensions", {}).get("code") in {"UNAVAILABLE", "INTERNAL"}:
+        if error.get("extensions", {}).get("code") in {"UNAVAILABLE", "INTERNAL", "RATE_LIMITED"}:
             raise ConnectionError(error["message"])
         raise SystemExit(f"bot: {error['message']}")
     return answer["data"]

@@ -8,6 +8,7 @@ from strawberry import field
 
 from engine.actions import Action, ChooseHand, End, Scout, ScoutAndShow, Show
 from engine.bots.advice import Advice as EngineAdvice
+from schema.cost import ERRORS, sized
 from schema.payloads import UserError
 
 
@@ -52,7 +53,7 @@ class Advice:
 
 @strawberry.type(description="Advice, the best first, or why there is none.")
 class AdvicePayload:
-    user_errors: list[UserError] = field(description="Empty on success.")
+    user_errors: list[UserError] = field(description="Empty on success.", directives=sized(ERRORS))
     advice: list[Advice] = field(description="Empty when it is not the caller's turn.")
 
 

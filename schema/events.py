@@ -10,6 +10,7 @@ from engine import events as e
 from engine import views
 from engine.actions import End
 from engine.sets import SetKind
+from schema.cost import ACTIVE_SET, EVENTS, LOADED, sized, weighs
 from schema.types import Card, Match, RoundResult, at, cards, round_result
 
 
@@ -43,7 +44,7 @@ class HandChosen:
 @strawberry.type(description="A set was shown and is the new active set.")
 class SetShown:
     seat: int
-    cards: list[Card]
+    cards: list[Card] = field(directives=sized(ACTIVE_SET))
     kind: SetKind
     captured: int = field(description="Cards captured from the active set before.")
 
@@ -98,13 +99,16 @@ class MatchUpdate:
     happened: Private[tuple[views.PublicEvent, ...]]
     at_ms: Private[int]
     version: int = field(description="Give it as `after` to resume from here.")
-    match: Match
+    match: Match = field(directives=weighs(LOADED))
 
     @field
     def at(self) -> datetime:
         return at(self.at_ms)
 
-    @field(description="Empty in the first update of a stream begun without `after`.")
+    @field(
+        description="Empty in the first update of a stream begun without `after`.",
+        directives=sized(EVENTS),
+    )
     def events(self) -> list[MatchEvent]:
         return [match_event(event) for event in self.happened]
 

@@ -3,13 +3,15 @@
 import strawberry
 from strawberry import field
 
+from schema.cost import PAGE_LIMIT, sized
 from schema.types import Match
 
 
 @strawberry.type(description="What has changed among the public matches that can be joined.")
 class LobbyUpdate:
     matches: list[Match] = field(
-        description="Open matches that are new or have changed, as everybody sees them."
+        description="Open matches that are new or have changed, as everybody sees them.",
+        directives=sized(PAGE_LIMIT),
     )
     gone: list[strawberry.ID] = field(
         description="Ids of matches told of before that can no longer be joined."

@@ -4,6 +4,7 @@ import strawberry
 from strawberry import field
 
 from schema.codes import ErrorCode
+from schema.cost import ERRORS, sized
 from schema.series import Series
 from schema.types import Match
 
@@ -24,20 +25,20 @@ class UserError(UserErrorLike):
 
 @strawberry.type(description="A guest's token, to be sent as `Authorization: Bearer TOKEN`.")
 class GuestPayload:
-    user_errors: list[UserError] = field(description="Empty on success.")
+    user_errors: list[UserError] = field(description="Empty on success.", directives=sized(ERRORS))
     token: str | None = field(description="Secret: whoever has it is this player.", default=None)
     player_id: strawberry.ID | None = None
 
 
 @strawberry.type(description="The match after the mutation, or why it was refused.")
 class MatchPayload:
-    user_errors: list[UserError] = field(description="Empty on success.")
+    user_errors: list[UserError] = field(description="Empty on success.", directives=sized(ERRORS))
     match: Match | None = None
     client_mutation_id: str | None = field(description="As given in the input.", default=None)
 
 
 @strawberry.type(description="The series after the mutation, or why it was refused.")
 class SeriesPayload:
-    user_errors: list[UserError] = field(description="Empty on success.")
+    user_errors: list[UserError] = field(description="Empty on success.", directives=sized(ERRORS))
     series: Series | None = None
     client_mutation_id: str | None = field(description="As given in the input.", default=None)

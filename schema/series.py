@@ -10,6 +10,7 @@ from engine.series import Result, SeriesStatus, Spec
 from engine.standings import Interval as EngineInterval
 from engine.standings import Line, Sums, table
 from schema import enums  # noqa: F401 - registers the enums that the types below use
+from schema.cost import LOADED, PAGE_LIMIT, SEATS, paged, sized, weighs
 from schema.types import Node, PageInfo, at
 
 
@@ -39,7 +40,9 @@ class SeriesMatch:
     number: int = field(description="From 1; in which order they end is another matter.")
     deal: int = field(description="From 1; matches of one deal are dealt the same cards.")
     seating: list[int] = field(description="By seat, the entry of `seats` that sat there.")
-    rounds: list[list[int]] = field(description="By round and seat, the points.")
+    rounds: list[list[int]] = field(
+        description="By round and seat, the points.", directives=weighs(4)
+    )
     totals: list[int] = field(description="By seat, the points over all rounds.")
     winners: list[int] = field(description="The seats that share the highest total.")
 
@@ -96,11 +99,17 @@ class Series(Node):
     def created_at(self) -> datetime:
         return at(self.created_ms)
 
-    @field(description="The table: a line per entry of `seats`, in their order.")
+    @field(
+        description="The table: a line per entry of `seats`, in their order.",
+        directives=sized(SEATS, 25),
+    )
     def results(self) -> list[SeriesLine]:
         return lines_of(self.sums, self.spec)
 
-    @field(description="Single matches, in the order in which they were counted.")
+    @field(
+        description="Single matches, in the order in which they were counted.",
+        directives=paged(["edges"], LOADED),
+    )
     async def match_results(
         self, first: int | None = 20, after: str | None = None
     ) -> SeriesMatchConnection:
@@ -112,7 +121,8 @@ class SeriesUpdate:
     version: int = field(description="The cursor to resume from, with `after`.")
     at: datetime = field(description="When the last of it happened.")
     results: list[SeriesMatch] = field(
-        description="Every match counted since the update before; none in a first update of state."
+        description="Every match counted since the update before; none in a first update of state.",
+        directives=sized(PAGE_LIMIT),
     )
     series: Series = field(description="The series right after it.")
 

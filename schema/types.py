@@ -13,6 +13,7 @@ from engine.notation import format_view
 from engine.sets import SetAt, SetKind, kind_of, tops_of
 from engine.state import RoundEnd, SeatKind, Status, Visibility
 from schema import enums  # noqa: F401 - registers the enums that the types below use
+from schema.cost import ACTIVE_SET, HAND, LOADED, SCOUTS, SEATS, SHOWS, sized, weighs
 
 
 def at(ms: int) -> datetime:
@@ -65,7 +66,7 @@ class ScoreLine:
 class RoundResult:
     reason: RoundEnd
     ender: int | None = field(description="The seat spared the hand penalty, if any.")
-    lines: list[ScoreLine]
+    lines: list[ScoreLine] = field(directives=sized(SEATS))
 
 
 def round_result(result: state.RoundResult) -> RoundResult:
@@ -90,7 +91,7 @@ def round_result(result: state.RoundResult) -> RoundResult:
 class ActiveSet:
     owner: int
     kind: SetKind
-    cards: list[Card]
+    cards: list[Card] = field(directives=sized(ACTIVE_SET))
 
 
 @strawberry.type(description="The round in play, or the last one.")
@@ -149,7 +150,7 @@ class ScoutAndShowOption:
     end: End
     flip: bool
     insert_at: int
-    shows: list[ShowOption]
+    shows: list[ShowOption] = field(directives=sized(SHOWS))
 
 
 @strawberry.type(description="What the caller's seat may do now; computed when asked for.")
@@ -160,7 +161,7 @@ class LegalActions:
     def flip(self) -> bool:
         return legal.may_choose(self.view)
 
-    @field(description="Every set that may be shown.")
+    @field(description="Every set that may be shown.", directives=sized(SHOWS, 15))
     def shows(self) -> list[ShowOption]:
         return show_options(legal.shows(self.view))
 
@@ -171,11 +172,17 @@ class LegalActions:
             return None
         return ScoutOption(ends=list(ends), max_insert_at=len(you.hand))
 
-    @field(description="The chip is unspent and at least one Scout & Show is legal.")
+    @field(
+        description="The chip is unspent and at least one Scout & Show is legal.",
+        directives=weighs(100),
+    )
     def scout_and_show_available(self) -> bool:
         return legal.scout_and_show_is_legal(self.view)
 
-    @field(description="Every scout that allows a show: up to about 1,900 actions in all.")
+    @field(
+        description="Every scout that allows a show: up to about 1,900 actions in all.",
+        directives=sized(SCOUTS, 250),
+    )
     def scout_and_show(self) -> list[ScoutAndShowOption]:
         return [
             ScoutAndShowOption(
@@ -184,7 +191,10 @@ class LegalActions:
             for o in legal.scout_and_shows(self.view)
         ]
 
-    @field(description="The shows that a Scout & Show with this scout allows.")
+    @field(
+        description="The shows that a Scout & Show with this scout allows.",
+        directives=sized(SHOWS, 25),
+    )
     def shows_after_scout(self, end: End, insert_at: int, flip: bool) -> list[ShowOption]:
         return show_options(legal.shows_after_scout(self.view, end, insert_at, flip))
 
@@ -198,7 +208,7 @@ class You:
     def seat(self) -> int:
         return self.own.seat
 
-    @field(description="The hand, left to right.")
+    @field(description="The hand, left to right.", directives=sized(HAND))
     def hand(self) -> list[Card]:
         return cards(self.own.hand)
 
@@ -237,7 +247,7 @@ class Match(Node):
     def round_count(self) -> int:
         return self.view.round_count
 
-    @field(description="By seat number.")
+    @field(description="By seat number.", directives=sized(SEATS))
     def seats(self) -> list[Seat]:
         return [
             Seat(
@@ -272,7 +282,8 @@ class Match(Node):
         description=(
             "The match as one line of text, as far as the viewer may know it (docs/notation.md); "
             "null in the lobby and once abandoned."
-        )
+        ),
+        directives=weighs(4),
     )
     def notation(self) -> str | None:
         return notation(self.view)
@@ -319,7 +330,8 @@ class BotLevel:
         description=(
             "How often a quick move was played in its place: it failed, took too long, or chose "
             "what is not legal."
-        )
+        ),
+        directives=weighs(20),
     )
     async def faults(self) -> int:
         return await self.count(self.name)
@@ -336,7 +348,7 @@ class PageInfo:
 @strawberry.type(description="A match in a page.")
 class MatchEdge:
     cursor: str
-    node: Match
+    node: Match = field(directives=weighs(LOADED))
 
 
 @strawberry.type(description="A page of matches.")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -58,7 +59,11 @@ def _finished(client: httpx.Client) -> Iterator[str]:
 
 
 def _ask(client: httpx.Client, query: str, **variables: Any) -> Any:
-    answer = client.post("/graphql", json={"query": query, "variables": variables})
+    while True:
+        answer = client.post("/graphql", json={"query": query, "variables": variables})
+        if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
+            break
+        time.sleep(float(answer.headers["retry-after"]))
     body = json.loads(answer.raise_for_status().text)
     if body.get("errors"):
         raise ValueError(body["errors"][0]["message"])

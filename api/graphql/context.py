@@ -3,9 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from starlette.responses import Response
 from strawberry.types import Info
 
 from api.errors import Unauthenticated
+from api.graphql.gate import Admission, Gate
 from api.identity.caller import Caller
 from api.identity.service import Identity
 from api.identity.visitor import Visitor
@@ -29,6 +31,10 @@ class Context:
     identity: Identity
     authorization: str | None = field(repr=False)
     streams: Streams
+    gate: Gate
+    address: str
+    answer: Response | None = field(default=None, repr=False)  # over HTTP, for its headers
+    admitted: Admission | None = None  # a stream over HTTP is, before it begins
     connection_params: dict[str, Any] | None = field(default=None, repr=False)
 
     async def player(self, scope: Scope) -> Caller:
@@ -47,6 +53,15 @@ class Context:
             Unauthenticated: no token, or one that is not valid.
         """
         return await self._visitor().player()
+
+    async def player_id(self) -> str | None:
+        """Whom an operation is charged to, None without a token.
+
+        Raises:
+            Unauthenticated: the token is not valid.
+        """
+        caller = await self._visitor().caller()
+        return None if caller is None else caller.player_id
 
     async def viewer_id(self) -> str | None:
         """The player through whose eyes the caller may look, None for what everybody may see.

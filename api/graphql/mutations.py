@@ -13,6 +13,7 @@ from api.graphql.context import ContextInfo
 from api.graphql.refusals import user_error
 from api.values import Answer
 from engine.errors import RuleError
+from schema.cost import WRITTEN, weighs
 from schema.inputs import (
     ChooseHandInput,
     CreateMatchInput,
@@ -39,7 +40,8 @@ class Mutation:
         description=(
             "A token for a new player of this name. With an `idempotencyKey`, a secret of 32 to "
             "128 printable ASCII characters, a retry within a day gives the same token again."
-        )
+        ),
+        directives=weighs(WRITTEN),
     )
     async def sign_in_as_guest(
         self, info: ContextInfo, name: str, idempotency_key: str | None = None
@@ -51,7 +53,10 @@ class Mutation:
         player_id = strawberry.ID(made.player_id)
         return GuestPayload(user_errors=[], token=made.token, player_id=player_id)
 
-    @field(description="A further token of the caller's, which allows as much or less.")
+    @field(
+        description="A further token of the caller's, which allows as much or less.",
+        directives=weighs(WRITTEN),
+    )
     async def create_token(
         self,
         info: ContextInfo,
@@ -67,7 +72,8 @@ class Mutation:
         description=(
             "End a token of the caller's for good, and every stream that was begun with it, in "
             "whichever process, within two seconds."
-        )
+        ),
+        directives=weighs(WRITTEN),
     )
     async def revoke_token(
         self, info: ContextInfo, token_id: strawberry.ID, meta: MoveMeta | None = None
@@ -77,7 +83,10 @@ class Mutation:
         except (RuleError, Refused) as error:
             return RevokeTokenPayload(user_errors=[user_error(error)])
 
-    @field(description="Open a match; it starts by itself once no seat is OPEN.")
+    @field(
+        description="Open a match; it starts by itself once no seat is OPEN.",
+        directives=weighs(WRITTEN),
+    )
     async def create_match(
         self,
         info: ContextInfo,
@@ -89,7 +98,10 @@ class Mutation:
 
         return await _payload(work, input.client_mutation_id)
 
-    @field(description="Take an open seat, by match id (public) or by join code.")
+    @field(
+        description="Take an open seat, by match id (public) or by join code.",
+        directives=weighs(WRITTEN),
+    )
     async def join_match(
         self,
         info: ContextInfo,
@@ -101,7 +113,10 @@ class Mutation:
 
         return await _payload(work, input.client_mutation_id)
 
-    @field(description="Give up one's seat: it opens again in the lobby, a bot takes it later.")
+    @field(
+        description="Give up one's seat: it opens again in the lobby, a bot takes it later.",
+        directives=weighs(WRITTEN),
+    )
     async def leave_match(
         self, info: ContextInfo, match_id: strawberry.ID, meta: MoveMeta | None = None
     ) -> MatchPayload:
@@ -112,7 +127,10 @@ class Mutation:
 
         return await _payload(work)
 
-    @field(description="The host starts early: bots take the seats still OPEN.")
+    @field(
+        description="The host starts early: bots take the seats still OPEN.",
+        directives=weighs(WRITTEN),
+    )
     async def start_match(
         self, info: ContextInfo, match_id: strawberry.ID, meta: MoveMeta | None = None
     ) -> MatchPayload:
@@ -123,7 +141,7 @@ class Mutation:
 
         return await _payload(work)
 
-    @field(description="Keep the hand as dealt, or flip all of it.")
+    @field(description="Keep the hand as dealt, or flip all of it.", directives=weighs(WRITTEN))
     async def choose_hand(
         self,
         info: ContextInfo,
@@ -131,7 +149,7 @@ class Mutation:
     ) -> MatchPayload:
         return await _move(info, input)
 
-    @field(description="Show a set of neighbouring cards.")
+    @field(description="Show a set of neighbouring cards.", directives=weighs(WRITTEN))
     async def show(
         self,
         info: ContextInfo,
@@ -139,7 +157,7 @@ class Mutation:
     ) -> MatchPayload:
         return await _move(info, input)
 
-    @field(description="Take a card from an end of the active set.")
+    @field(description="Take a card from an end of the active set.", directives=weighs(WRITTEN))
     async def scout(
         self,
         info: ContextInfo,
@@ -147,7 +165,10 @@ class Mutation:
     ) -> MatchPayload:
         return await _move(info, input)
 
-    @field(description="Scout and at once show, once per round; not with two players.")
+    @field(
+        description="Scout and at once show, once per round; not with two players.",
+        directives=weighs(WRITTEN),
+    )
     async def scout_and_show(
         self,
         info: ContextInfo,
@@ -155,7 +176,10 @@ class Mutation:
     ) -> MatchPayload:
         return await _move(info, input)
 
-    @field(description="Play a series of matches between bots, for the caller to follow.")
+    @field(
+        description="Play a series of matches between bots, for the caller to follow.",
+        directives=weighs(WRITTEN),
+    )
     async def create_series(
         self,
         info: ContextInfo,
@@ -163,7 +187,10 @@ class Mutation:
     ) -> SeriesPayload:
         return await _series(of_series.create(info, input), input.client_mutation_id)
 
-    @field(description="End a series of the caller's: what was counted stays.")
+    @field(
+        description="End a series of the caller's: what was counted stays.",
+        directives=weighs(WRITTEN),
+    )
     async def cancel_series(
         self, info: ContextInfo, series_id: strawberry.ID, meta: MoveMeta | None = None
     ) -> SeriesPayload:

@@ -10,12 +10,14 @@ from api.graphql import series as of_series
 from api.graphql import tokens as of_tokens
 from api.graphql.context import ContextInfo
 from api.graphql.refusals import user_error
+from api.identity.service import MOST_TOKENS
 from api.paging import match_cursor, match_place, page_info, page_size
 from api.store.keys import is_series_id
 from engine.bots import LEVELS
 from engine.errors import RuleError
 from engine.state import Status
 from schema.advice import AdvicePayload, advice_of
+from schema.cost import LOADED, paged, sized, weighs
 from schema.scopes import Scope
 from schema.series import Series
 from schema.tokens import AccessToken
@@ -24,17 +26,23 @@ from schema.types import BotLevel, Match, MatchConnection, MatchEdge, Node, matc
 
 @strawberry.type
 class Query:
-    @field(description="Relay: any object by its id, null if there is none for the caller.")
+    @field(
+        description="Relay: any object by its id, null if there is none for the caller.",
+        directives=weighs(LOADED),
+    )
     async def node(self, info: ContextInfo, id: strawberry.ID) -> Node | None:  # noqa: A002
         if is_series_id(id):
             return await of_series.look(info, id)
         return await _match(info, id)
 
-    @field(description="A match by its id, null if there is none that the caller may see.")
+    @field(
+        description="A match by its id, null if there is none that the caller may see.",
+        directives=weighs(LOADED),
+    )
     async def match(self, info: ContextInfo, id: strawberry.ID) -> Match | None:  # noqa: A002
         return await _match(info, id)
 
-    @field(description="Public matches, newest first.")
+    @field(description="Public matches, newest first.", directives=paged(["edges"], LOADED))
     async def matches(
         self,
         info: ContextInfo,
@@ -62,13 +70,17 @@ class Query:
         description=(
             "The replay of a finished match as a JSON document, with the secret of its deals, for "
             "anybody to check; null until then."
-        )
+        ),
+        directives=weighs(2000),
     )
     async def replay(self, info: ContextInfo, match_id: strawberry.ID) -> str | None:
         document = await info.context.service.replay(match_id, await info.context.viewer_id())
         return None if document is None else json.dumps(document, separators=(",", ":"))
 
-    @field(description="A series of the caller's by its id, null if there is none.")
+    @field(
+        description="A series of the caller's by its id, null if there is none.",
+        directives=weighs(LOADED),
+    )
     async def series(self, info: ContextInfo, id: strawberry.ID) -> Series | None:  # noqa: A002
         return await of_series.look(info, id)
 
@@ -76,7 +88,8 @@ class Query:
         description=(
             "The replay of a counted match of a series that was asked to keep them, as a JSON "
             "document (docs/replay.md); null if there is none."
-        )
+        ),
+        directives=weighs(200),
     )
     async def series_replay(
         self, info: ContextInfo, series_id: strawberry.ID, number: int
@@ -88,7 +101,8 @@ class Query:
         description=(
             "What a level of bots would do in the caller's place, from what the caller's seat may "
             "know; only in matches opened with `advice`."
-        )
+        ),
+        directives=paged(["advice"], 1500),
     )
     async def advice(
         self,
@@ -109,14 +123,18 @@ class Query:
         description=(
             "The caller's tokens, newest first, without their secrets; for operators also those of "
             "another player."
-        )
+        ),
+        directives=sized(MOST_TOKENS),
     )
     async def tokens(
         self, info: ContextInfo, player_id: strawberry.ID | None = None
     ) -> list[AccessToken]:
         return await of_tokens.listed(info, player_id)
 
-    @field(description="The levels that bots can be asked for, gentlest first.")
+    @field(
+        description="The levels that bots can be asked for, gentlest first.",
+        directives=sized(10),
+    )
     def bot_levels(self, info: ContextInfo) -> list[BotLevel]:
         count = info.context.service.faults
         return [

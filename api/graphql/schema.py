@@ -1,29 +1,31 @@
 """The schema, and what every operation passes through: caches, limits, errors made fit to send."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, Final
 
 import strawberry
 from graphql import GraphQLError, GraphQLSyntaxError, OperationDefinitionNode
+from graphql import OperationType as GraphQLOperationType
 from strawberry.exceptions import MissingQueryError
-from strawberry.extensions import MaxTokensLimiter, ParserCache, SchemaExtension, ValidationCache
+from strawberry.extensions import SchemaExtension
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.graphql import OperationType
 
-from api.errors import Refused, ServiceError
+from api.errors import RateLimited, Refused, ServiceError, TooDear
+from api.graphql.context import Context
+from api.graphql.cost import Costs
+from api.graphql.documents import MAX_TOKENS, TOO_DEEP, faults, is_known, parsed
+from api.graphql.gate import Admission
 from api.graphql.mutations import Mutation
 from api.graphql.queries import Query
 from api.graphql.subscriptions import Subscription
+from api.limits.buckets import refusal_headers
 from api.problems import problem, request_extensions, request_sentence
 from engine.errors import RuleError
-
-MAX_TOKENS: Final = 1000
-CACHED_DOCUMENTS: Final = 512
-TOO_DEEP: Final = "The document is nested too deeply."
 
 log = logging.getLogger("ringmaster.graphql")
 
@@ -61,49 +63,85 @@ class Schema(strawberry.Schema):
         errors[:] = [told(error) for error in errors]
 
 
-class Parsing(ParserCache):
-    """The cache of parsed documents, which leaves a failure to be met again where it is told."""
+class Passing(SchemaExtension):
+    """Parses and validates each document once, and lets operations through the gate."""
 
     def on_parse(self) -> Iterator[None]:
         context = self.execution_context
+        context.parse_options["max_tokens"] = MAX_TOKENS
+        # A failure is met again where it is told.
         with suppress(GraphQLError, RecursionError):
-            context.graphql_document = self.cached_parse_document(
-                context.query, **context.parse_options
-            )
+            context.graphql_document = parsed(context.query or "")
         yield
 
-
-class Validation(ValidationCache):
-    """The cache of validated documents; one nested beyond all measure is refused."""
-
-    def on_validate(self) -> Iterator[None]:
+    async def on_validate(self) -> AsyncIterator[None]:
         context = self.execution_context
         try:
-            errors = self.cached_validate_document(
-                context.schema._schema,  # noqa: SLF001 - as in strawberry
-                context.graphql_document,
-                context.validation_rules,
-            )
-        except RecursionError:
-            errors = [GraphQLError(TOO_DEEP)]
-        context.pre_execution_errors = errors
+            context.pre_execution_errors = await self._faults()
+            if not context.pre_execution_errors:
+                await self._admit()
+        except ServiceError as error:
+            if isinstance(error, RateLimited) and context.context.answer is not None:
+                context.context.answer.headers.update(refusal_headers(error))
+            context.pre_execution_errors = [GraphQLError(str(error), original_error=error)]
         yield
 
+    async def _faults(self) -> list[GraphQLError]:
+        execution, calling = self.execution_context, self.execution_context.context
+        text, introspection = execution.query or "", calling.gate.introspection
+        if not is_known(text, introspection):
+            await calling.gate.check_new(calling, _type(execution))
+        found = list(faults(execution.schema._schema, text, introspection))  # noqa: SLF001
+        if not found and self._is_ambiguous():
+            sentence = "Name one of the document's operations in `operationName`."
+            found = [GraphQLError(sentence)]
+        if found:
+            await calling.gate.charge_refused(calling, _type(execution))
+        return found
 
-class NamedOperation(SchemaExtension):
-    """Refuses a document of several operations if none of them is named by the request."""
-
-    def on_validate(self) -> Iterator[None]:
-        context = self.execution_context
-        document = context.graphql_document
+    def _is_ambiguous(self) -> bool:
+        """Whether several operations are there and none was named."""
+        execution = self.execution_context
         # `operation_name` answers with the first operation's where none was given.
-        if document is not None and context._provided_operation_name is None:  # noqa: SLF001
-            operations = [d for d in document.definitions if isinstance(d, OperationDefinitionNode)]
-            if len(operations) > 1 and not context.pre_execution_errors:
-                context.pre_execution_errors = [
-                    GraphQLError("Name one of the document's operations in `operationName`.")
-                ]
-        yield
+        if execution.graphql_document is None or execution._provided_operation_name is not None:  # noqa: SLF001
+            return False
+        definitions = execution.graphql_document.definitions
+        return sum(isinstance(d, OperationDefinitionNode) for d in definitions) > 1
+
+    async def _admit(self) -> None:
+        execution, calling = self.execution_context, self.execution_context.context
+        admission = calling.admitted or await admit(
+            calling,
+            execution.query or "",
+            execution.operation_name,
+            execution.variables,
+        )
+        if calling.answer is not None:
+            calling.answer.headers.update(admission.headers)
+        if execution.operation_type is not OperationType.SUBSCRIPTION:
+            execution.extensions_results.update(admission.extensions)
+
+
+async def admit(
+    calling: Context, query: str, name: str | None, variables: dict[str, Any] | None
+) -> Admission:
+    """Let a valid operation through the gate.
+
+    Raises:
+        TooDear: it costs more than one may.
+        RateLimited: its caller has not so much left.
+        Unavailable: Redis cannot be reached.
+    """
+    cost = costs.of(query, parsed(query), name, variables or {})
+    try:
+        return await calling.gate.admit(calling, cost)
+    except TooDear:
+        await calling.gate.charge_refused(calling, cost.type)
+        raise
+
+
+def _type(execution: ExecutionContext) -> GraphQLOperationType:
+    return GraphQLOperationType(execution.operation_type.value)
 
 
 def told(error: GraphQLError) -> GraphQLError:
@@ -152,10 +190,6 @@ schema = Schema(
     mutation=Mutation,
     subscription=Subscription,
     config=StrawberryConfig(auto_camel_case=True),
-    extensions=[
-        lambda: MaxTokensLimiter(MAX_TOKENS),
-        lambda: Parsing(CACHED_DOCUMENTS),
-        lambda: Validation(CACHED_DOCUMENTS),
-        NamedOperation,  # after the cache, which writes what validation found
-    ],
+    extensions=[Passing],
 )
+costs: Final = Costs(schema._schema)  # noqa: SLF001 - strawberry keeps it there

@@ -10,7 +10,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from api.errors import Refused, ServiceError
+from api.errors import RateLimited, Refused, ServiceError
+from api.limits.buckets import refusal_headers
 from api.problems import problem, request_extensions, request_sentence, status_of
 from api.values import Answer
 from engine.errors import RuleError
@@ -20,7 +21,7 @@ from schema.rest.match import match_of
 from schema.rest.problem import FieldProblem, Problem
 
 PROBLEM: Final = "application/problem+json"
-_ALWAYS: Final = (500, 503)
+_ALWAYS: Final = (429, 500, 503)
 
 log = logging.getLogger("ringmaster.rest")
 
@@ -52,8 +53,17 @@ class Route(APIRoute):
         handler = super().get_route_handler()
 
         async def guarded(request: Request) -> Response:
+            response = await answered(request)
+            response.headers.update(getattr(request.state, "rate_limit", {}))
+            return response
+
+        async def answered(request: Request) -> Response:
             try:
                 return await handler(request)
+            except RateLimited as error:
+                refusal = problem_answer(told(error))
+                refusal.headers.update(refusal_headers(error))
+                return refusal
             except (RuleError, ServiceError) as error:
                 return problem_answer(told(error))
             except RequestValidationError as error:

@@ -9,8 +9,12 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from api.bootstrap import Parts
+from api.errors import Unauthenticated
 from api.identity.caller import Caller
 from api.identity.visitor import Visitor
+from api.limits.buckets import Bucket
+from api.limits.limiter import Caller as Charged
+from schema.cost import LOADED, PAGE_LIMIT, USUAL_PAGE
 from schema.inputs import MoveMeta
 from schema.scopes import Scope
 
@@ -66,6 +70,46 @@ Viewer = Annotated[str | None, Depends(_viewer)]
 SignedIn = Annotated[Caller, Depends(_signed_in)]
 Player = Annotated[Caller, Depends(_player)]
 Seated = Annotated[Caller, Depends(_seated)]
+
+
+class Charge:
+    """What a route takes from a bucket before it does anything; ``each``: per node of a page.
+
+    Raises:
+        Unauthenticated: the token is not valid.
+        RateLimited: the caller has not so much left.
+        Unavailable: Redis cannot be reached.
+    """
+
+    def __init__(self, bucket: Bucket, points: int = 1, each: int = 0) -> None:
+        self._bucket = bucket
+        self._points = points
+        self._each = each
+
+    async def __call__(self, request: Request, parts: Services, visitor: Visit) -> None:
+        """Charge whoever is calling; a guess at a token is a read of its address."""
+        address = request.client.host if request.client else ""
+        try:
+            caller = await visitor.caller()
+        except Unauthenticated:
+            await parts.limiter.charge_address(Bucket.READS, address, LOADED)
+            raise
+        charged = Charged(None if caller is None else caller.player_id, address)
+        amount = self._points + self._each * _nodes(request)
+        standing = await parts.limiter.charge(self._bucket, charged, amount)
+        if standing is not None:
+            request.state.rate_limit = standing.headers()
+
+
+def _nodes(request: Request) -> int:
+    """How many nodes a page is asked to have; what is wrong with that is told elsewhere."""
+    asked = request.query_params.get("first", str(USUAL_PAGE))
+    return min(int(asked), PAGE_LIMIT) if asked.isdecimal() and len(asked) < 4 else 0
+
+
+def takes(bucket: Bucket, points: int = 1, each: int = 0) -> list[Any]:
+    """A route's ``dependencies``: what it costs."""
+    return [Depends(Charge(bucket, points, each))]
 
 
 def _key(

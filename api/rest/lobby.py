@@ -7,12 +7,13 @@ from fastapi import APIRouter, Request, Response
 from sse_starlette import ServerSentEvent
 
 from api.errors import ServiceError
+from api.limits.buckets import Bucket
 from api.lobby import News
-from api.paging import PAGE_LIMIT
 from api.rest.answers import Route, answer, documented, told
-from api.rest.doors import OPTIONAL_SIGN_IN, Services, Visit
+from api.rest.doors import OPTIONAL_SIGN_IN, Services, Visit, takes
 from api.rest.updates import EVENT_STREAM, event, event_stream, wants_stream
 from engine.state import Status
+from schema.cost import PAGE_LIMIT
 from schema.rest.events import StreamEnd
 from schema.rest.lobby import LobbyUpdate
 from schema.rest.match import match_of
@@ -25,6 +26,7 @@ router = APIRouter(prefix="/v1/lobby", tags=["matches"], route_class=Route)
     response_model=LobbyUpdate,
     summary="The public matches that can be joined",
     openapi_extra=OPTIONAL_SIGN_IN,
+    dependencies=takes(Bucket.STREAMS),
     **documented(401, 422, responses={200: {"content": {EVENT_STREAM: {}}}}),
 )
 async def lobby(request: Request, parts: Services, visitor: Visit) -> Response:

@@ -1,21 +1,23 @@
 """Matches: open, find, look at, join, leave, start, move, replay."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic.json_schema import SkipJsonSchema
 
 from api import requests
 from api.errors import not_found
-from api.paging import PAGE_LIMIT, USUAL, match_cursor, match_place, page_info
+from api.limits.buckets import Bucket
+from api.paging import match_cursor, match_place, page_info
 from api.rest.answers import Route, answer, documented, match_answer
-from api.rest.doors import OPTIONAL_SIGN_IN, Keyed, Meta, Player, Seated, Services, Viewer
+from api.rest.doors import OPTIONAL_SIGN_IN, Keyed, Meta, Player, Seated, Services, Viewer, takes
 from api.values import Answer
 from engine import legal
 from engine.actions import End
 from engine.errors import Reason, RuleError
 from engine.state import Status
+from schema.cost import LOADED, PAGE_LIMIT, USUAL_PAGE
 from schema.inputs import MoveMeta
 from schema.rest import inputs
 from schema.rest.advice import Advice, AdviceList
@@ -35,6 +37,9 @@ router = APIRouter(prefix="/v1/matches", tags=["matches"], route_class=Route)
 
 codes = APIRouter(prefix="/v1", tags=["matches"], route_class=Route)
 
+WHOLE: Final = 360  # points: a match with everything in it, as GraphQL prices it
+DEAR: Final = 2000  # a replay, or every Scout & Show
+
 MatchId = Annotated[str, Path(alias="matchId", description="The match's id.")]
 First = Annotated[int, Query(ge=0, le=PAGE_LIMIT, description="Nodes of a page.")]
 After = Annotated[
@@ -50,6 +55,7 @@ TAGGED: dict[str, Any] = {
     status_code=201,
     response_model=Match,
     summary="Open a match; it starts by itself once no seat is OPEN",
+    dependencies=takes(Bucket.CREATES),
     **documented(401, 409, 415, 422),
 )
 async def create_match(
@@ -65,13 +71,14 @@ async def create_match(
     response_model=MatchConnection,
     summary="Public matches, newest first",
     openapi_extra=OPTIONAL_SIGN_IN,
+    dependencies=takes(Bucket.READS, LOADED, each=WHOLE),
     **documented(401, 422),
 )
 async def matches(
     parts: Services,
     viewer: Viewer,
     status: Status | SkipJsonSchema[None] = None,
-    first: First = USUAL,
+    first: First = USUAL_PAGE,
     after: After = None,
 ) -> Response:
     """Pages in the form of Relay's connections."""
@@ -88,6 +95,7 @@ async def matches(
     "/join",
     response_model=Match,
     summary="Take an open seat of the match that a join code leads to",
+    dependencies=takes(Bucket.CREATES),
     **documented(401, 404, 409, 412, 415, 422),
 )
 async def join_match_by_code(
@@ -102,6 +110,7 @@ async def join_match_by_code(
     response_model=Match,
     summary="A match as the caller may see it",
     openapi_extra=OPTIONAL_SIGN_IN,
+    dependencies=takes(Bucket.READS, WHOLE),
     **documented(401, 404, 422, responses={200: TAGGED, 304: {"description": "Not Modified"}}),
 )
 async def match(
@@ -125,6 +134,7 @@ async def match(
     "/{matchId}/join",
     response_model=Match,
     summary="Take an open seat: of a public match, or with `joinCode`",
+    dependencies=takes(Bucket.CREATES),
     **documented(401, 403, 404, 409, 412, 415, 422),
 )
 async def join_match(
@@ -138,6 +148,7 @@ async def join_match(
     "/{matchId}/leave",
     response_model=Match,
     summary="Give up one's seat: it opens again in the lobby, a bot takes it later",
+    dependencies=takes(Bucket.PLAYS),
     **documented(401, 403, 404, 409, 412, 422),
 )
 async def leave_match(parts: Services, seated: Seated, meta: Meta, match_id: MatchId) -> Response:
@@ -150,6 +161,7 @@ async def leave_match(parts: Services, seated: Seated, meta: Meta, match_id: Mat
     "/{matchId}/start",
     response_model=Match,
     summary="The host starts early: bots take the seats still OPEN",
+    dependencies=takes(Bucket.PLAYS),
     **documented(401, 403, 404, 409, 412, 422),
 )
 async def start_match(parts: Services, player: Player, meta: Meta, match_id: MatchId) -> Response:
@@ -160,6 +172,7 @@ async def start_match(parts: Services, player: Player, meta: Meta, match_id: Mat
 
 MOVE: dict[str, Any] = {
     "response_model": Match,
+    "dependencies": takes(Bucket.PLAYS),
     **documented(401, 403, 404, 409, 412, 415, 422, responses={200: TAGGED}),
 }
 
@@ -200,6 +213,7 @@ async def scout_and_show(
     "/{matchId}/scout-and-show",
     response_model=ScoutAndShows,
     summary="Every Scout & Show that the caller may play now",
+    dependencies=takes(Bucket.READS, DEAR),
     **documented(401, 403, 404, 422),
 )
 async def scout_and_shows(parts: Services, seated: Seated, match_id: MatchId) -> Response:
@@ -212,6 +226,7 @@ async def scout_and_shows(parts: Services, seated: Seated, match_id: MatchId) ->
     "/{matchId}/shows-after-scout",
     response_model=ShowsAfterScout,
     summary="The shows that a Scout & Show with this scout allows",
+    dependencies=takes(Bucket.READS, WHOLE),
     **documented(401, 403, 404, 422),
 )
 async def shows_after_scout(
@@ -234,6 +249,7 @@ async def shows_after_scout(
     "/{matchId}/advice",
     response_model=AdviceList,
     summary="What a level of bots would do in the caller's place",
+    dependencies=takes(Bucket.READS, WHOLE),
     **documented(401, 403, 404, 422),
 )
 async def advice(
@@ -253,6 +269,7 @@ async def advice(
     response_model=Replay,
     summary="The replay of a finished match, with the secret of its deals",
     openapi_extra=OPTIONAL_SIGN_IN,
+    dependencies=takes(Bucket.READS, DEAR),
     **documented(401, 404, 422),
 )
 async def replay(parts: Services, viewer: Viewer, match_id: MatchId) -> Response:

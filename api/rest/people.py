@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
 
 from api.graphql.tokens import shown
 from api.identity.service import NewToken
+from api.limits.buckets import Bucket
 from api.rest.answers import Route, answer, documented
-from api.rest.doors import Keyed, Player, Services, SignedIn
+from api.rest.doors import Keyed, Player, Services, SignedIn, takes
 from api.values import Meta
 from engine.bots import LEVELS
 from schema.inputs import check_sign_in_key, token_key
@@ -18,11 +19,17 @@ from schema.rest.match import BotLevel, BotLevels
 router = APIRouter(prefix="/v1", tags=["people and bots"], route_class=Route)
 
 
+async def _charge_address(request: Request, parts: Services) -> None:
+    address = request.client.host if request.client else ""
+    await parts.limiter.charge_address(Bucket.CREATES, address)
+
+
 @router.post(
     "/guests",
     status_code=201,
     response_model=Guest,
     summary="A token for a new player of this name",
+    dependencies=[Depends(_charge_address)],
     **documented(409, 415, 422),
 )
 async def sign_in_as_guest(parts: Services, meta: Keyed, asked: SignIn) -> Response:
@@ -39,6 +46,7 @@ async def sign_in_as_guest(parts: Services, meta: Keyed, asked: SignIn) -> Respo
     status_code=201,
     response_model=NewAccessToken,
     summary="A further token of the caller's, which allows as much or less",
+    dependencies=takes(Bucket.CREATES),
     **documented(401, 403, 409, 415, 422),
 )
 async def create_token(
@@ -55,6 +63,7 @@ async def create_token(
     "/tokens",
     response_model=AccessTokens,
     summary="The caller's tokens",
+    dependencies=takes(Bucket.READS, 100),
     **documented(401, 403, 422),
 )
 async def tokens(parts: Services, caller: SignedIn) -> Response:
@@ -68,6 +77,7 @@ async def tokens(parts: Services, caller: SignedIn) -> Response:
     "/tokens/{tokenId}",
     status_code=204,
     summary="End a token for good, and every stream of it",
+    dependencies=takes(Bucket.PLAYS),
     **documented(401, 403, 404, 409, 422),
 )
 async def revoke_token(
@@ -85,6 +95,7 @@ async def revoke_token(
     "/bot-levels",
     response_model=BotLevels,
     summary="The levels that bots can be asked for, gentlest first",
+    dependencies=takes(Bucket.READS, 100),
     **documented(),
 )
 async def bot_levels(parts: Services) -> Response:

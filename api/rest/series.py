@@ -9,12 +9,14 @@ from sse_starlette import ServerSentEvent
 
 from api import requests
 from api.errors import ServiceError
-from api.paging import USUAL, counted_cursor, counted_place, page_info
+from api.limits.buckets import Bucket
+from api.paging import counted_cursor, counted_place, page_info
 from api.rest.answers import Route, answer, documented, told
-from api.rest.doors import Keyed, Player, Seated, Services, Visit
-from api.rest.matches import After, First
+from api.rest.doors import Keyed, Player, Seated, Services, Visit, takes
+from api.rest.matches import DEAR, WHOLE, After, First
 from api.rest.updates import STREAMED, Cursor, LastEventId, event, event_stream, wants_stream
 from api.series.service import Progress, Standing, series_not_found
+from schema.cost import LOADED, USUAL_PAGE
 from schema.rest.events import StreamEnd
 from schema.rest.inputs import CreateSeries
 from schema.rest.match import PageInfo
@@ -38,6 +40,7 @@ SeriesId = Annotated[str, Path(alias="seriesId", description="The id of a series
     status_code=201,
     response_model=Series,
     summary="Play a series of matches between bots",
+    dependencies=takes(Bucket.CREATES),
     **documented(401, 409, 415, 422),
 )
 async def create_series(
@@ -49,7 +52,13 @@ async def create_series(
     return answer(_series(standing), 201, Location=location)
 
 
-@router.get("/{seriesId}", response_model=Series, summary="A series", **documented(401, 404, 422))
+@router.get(
+    "/{seriesId}",
+    response_model=Series,
+    summary="A series",
+    dependencies=takes(Bucket.READS, WHOLE),
+    **documented(401, 404, 422),
+)
 async def series(parts: Services, seated: Seated, series_id: SeriesId) -> Response:
     """As it stands."""
     return answer(_series(await _look(parts, seated, series_id)))
@@ -59,6 +68,7 @@ async def series(parts: Services, seated: Seated, series_id: SeriesId) -> Respon
     "/{seriesId}/cancel",
     response_model=Series,
     summary="End a series: what was counted stays",
+    dependencies=takes(Bucket.PLAYS),
     **documented(401, 404, 409, 422),
 )
 async def cancel_series(
@@ -73,13 +83,14 @@ async def cancel_series(
     "/{seriesId}/matches",
     response_model=SeriesMatchConnection,
     summary="Single matches, in the order in which they were counted",
+    dependencies=takes(Bucket.READS, LOADED, each=20),
     **documented(401, 404, 422),
 )
 async def series_matches(
     parts: Services,
     seated: Seated,
     series_id: SeriesId,
-    first: First = USUAL,
+    first: First = USUAL_PAGE,
     after: After = None,
 ) -> Response:
     """Pages in the form of Relay's connections."""
@@ -99,6 +110,7 @@ async def series_matches(
     "/{seriesId}/matches/{number}/replay",
     response_model=Replay,
     summary="The replay of a counted match, where they are kept",
+    dependencies=takes(Bucket.READS, DEAR),
     **documented(401, 404, 422),
 )
 async def series_replay(
@@ -118,6 +130,7 @@ async def series_replay(
     "/{seriesId}/updates",
     response_model=Series,
     summary="The progress of a series",
+    dependencies=takes(Bucket.STREAMS),
     **documented(401, 404, 410, 422, responses=STREAMED),
 )
 async def series_updates(

@@ -4,17 +4,18 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from api.errors import ServiceError
-from api.paging import PAGE_LIMIT
+from api.limits.buckets import Bucket
 from api.rest.answers import Route, answer, documented, told
-from api.rest.doors import OPTIONAL_SIGN_IN, Services, Viewer, Visit
-from api.rest.matches import MatchId
+from api.rest.doors import OPTIONAL_SIGN_IN, Charge, Services, Viewer, Visit
+from api.rest.matches import WHOLE, MatchId
 from api.values import Moment
+from schema.cost import LOADED, PAGE_LIMIT
 from schema.rest.base import Model
 from schema.rest.events import MatchUpdate, StreamEnd, UpdatePage
 from schema.rest.match import match_of
@@ -56,11 +57,21 @@ STREAMED: Final[dict[int | str, Any]] = {
 }
 
 
+_STREAM: Final = Charge(Bucket.STREAMS)
+_PAGE: Final = Charge(Bucket.READS, LOADED, each=WHOLE)
+
+
+async def _charge(request: Request, parts: Services, visitor: Visit) -> None:
+    charge = _STREAM if wants_stream(request) else _PAGE
+    await charge(request, parts, visitor)
+
+
 @router.get(
     "/{matchId}/updates",
     response_model=UpdatePage,
     summary="What happened in a match since a version",
     openapi_extra=OPTIONAL_SIGN_IN,
+    dependencies=[Depends(_charge)],
     **documented(401, 404, 410, 422, responses=STREAMED),
 )
 async def match_updates(

@@ -28,6 +28,7 @@ of a series, ``s<shard>-<random>``; a caller's series share a shard, so that the
     rm:code:<join code>              string   the match
     rm:faults:<level>                hash     kind of fault -> how often a level failed so
     rm:sweeper                       string   the lease of the one active sweeper
+    rm:limit:<bucket>:<caller>       string   hits in this window, leased ones included
 """
 
 import re
@@ -40,6 +41,7 @@ from engine.state import Status
 SHARDS: Final = tuple(f"{number:x}" for number in range(16))
 SWEEPER_LEASE: Final = "rm:sweeper"
 REVOKED: Final = "rm:revoked"
+LIMITS: Final = "rm:limit"  # a prefix
 _MATCH_ID: Final = re.compile(r"m([0-9a-f])-[A-Za-z0-9_-]{16}\Z")
 _SERIES_ID: Final = re.compile(r"s([0-9a-f])-[A-Za-z0-9_-]{16}\Z")
 

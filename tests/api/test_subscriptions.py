@@ -259,6 +259,12 @@ FRAMES: dict[str, tuple[list[str | bytes], int]] = {
     ),
     "complete without id": ([INIT, '{"type":"complete"}'], 4400),
     "nesting": (["[" * 20000], 4400),
+    "NUL": (['{"type": "\\u0000"}'], 4400),
+    "a NUL of its own": (["\x00"], 4400),
+    "a lone surrogate in an id": (
+        [INIT, '{"type":"subscribe","id":"\\ud800","payload":{"query":"{a}"}}'],
+        4400,
+    ),
     "a lone surrogate": (['{"type":"\\ud800"}'], 4400),
     "2 MB": (["x" * 2_000_000], 1009),
 }

@@ -40,6 +40,7 @@ def test_every_operation_answers_what_it_promises(case, stack, token):
         "FORBIDDEN",
         "INVALID_INPUT",
         "BAD_REQUEST",
+        "COST_LIMIT",
         "BAD_USER_INPUT",
         "GRAPHQL_PARSE_FAILED",
         "GRAPHQL_VALIDATION_FAILED",

@@ -82,6 +82,16 @@ def test_a_client_made_of_the_schema_plays_a_match(name, built, stack):
     assert report["versions"] == list(range(first, last + 1))
 
 
+@needs_node
+@pytest.mark.timeout(INSTALL_SECONDS + RUN_SECONDS)
+def test_graphql_over_http_is_as_its_specification_asks(built, stack):
+    report = run(built, "audit", stack.url)
+
+    assert report["audits"] > 50
+    # A GET with a query is what browsers can be made to send: the specification says MAY.
+    assert [found for found in report["failed"] if not found.startswith("notice: MAY")] == []
+
+
 SIGN_IN = gql('mutation { signInAsGuest(name: "Gql") { token } }')
 CREATE = gql(
     """mutation { createMatch(input: {seats: [{kind: PLAYER}, {kind: BOT}, {kind: BOT}]}) {

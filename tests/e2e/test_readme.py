@@ -136,5 +136,8 @@ def test_codes_named_are_codes():
         "GRAPHQL_VALIDATION_FAILED",
         "BAD_USER_INPUT",
         "BAD_REQUEST",
+        "COST_LIMIT",
+        "RATE_LIMITED",
+        "TOO_MANY_OPERATIONS",
     }
     assert {n for n in named if not n.startswith("RINGMASTER_")} <= of_requests | set(ErrorCode)

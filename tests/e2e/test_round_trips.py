@@ -29,3 +29,24 @@ async def test_a_move_costs_two_round_trips(client, stack):
     assert payload["userErrors"] == []
     sent = [c["command"].split()[0] for c in commands if c["client_type"] != "lua"]
     assert sent == ["XRANGE", "EVALSHA"]
+
+
+async def test_what_is_counted_for_the_limits_is_seldom_asked_of_redis(client, stack):
+    match = await client.create({"kind": "PLAYER"}, {"kind": "OPEN"})
+    redis = connect(stack.redis_url)
+    asked = 0
+    async with redis.monitor() as monitor:
+        for _ in range(50):
+            assert (await client.show(match["id"], 0, 1))["userErrors"]
+        await redis.set("done", 1)
+        async with asyncio.timeout(10):
+            while True:
+                command = await monitor.next_command()
+                if command["command"].startswith("SET done"):
+                    break
+                asked += command["client_type"] != "lua" and "rm:limit" in command["command"]
+    await redis.aclose()
+
+    assert (
+        asked <= 4
+    )  # the player's bucket and the address's, each at most with a question after it

@@ -4,13 +4,14 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from api.errors import Refused, Unavailable, Unreadable, not_found
 from api.ledger import Ledger, now_ms
-from api.ports import Commit, Directory, EventStore, Jobs, Ring
+from api.ports import Directory, EventStore, Jobs, Ring
 from api.store.keys import new_match_id
-from api.timelines import Timeline
+from api.timelines import Timeline, moment
 from api.values import ANYHOW, Answer, Fault, Joining, Limits, Meta, Moment, NewMatch, Owed
 from engine import replay
 from engine.actions import Action
@@ -29,7 +30,7 @@ from engine.due import BotToAct, ClockToExpire, due, to_act
 from engine.errors import Reason, RuleError
 from engine.evolve import fold
 from engine.state import Match, Status, Visibility
-from engine.views import history, redact, view
+from engine.views import history, view
 from schema.codes import ErrorCode
 
 CODE_ALPHABET: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -256,7 +257,7 @@ class MatchService:
             match = timeline.at(version) if version else None
             if after is None and match is not None:
                 last = timeline.commits[version - 1]
-                yield Moment(version, last.hash, last.at, (), view(match, match.seat_of(caller)))
+                yield replace(moment(last, match, match.seat_of(caller)), events=(), encoded={})
             while match is None or not match.status.over:
                 if version > timeline.version:
                     raise _expired(timeline)  # the store lost the log's end
@@ -264,8 +265,13 @@ class MatchService:
                     # As of now: who came late may see the past, who has left sees no more.
                     if timeline.match is None or not _may_see(timeline.match, caller):
                         return
-                    match, version = fold(match, commit.events), commit.version
-                    yield _moment(commit, match, caller)
+                    version = commit.version
+                    if commit is timeline.commits[-1]:
+                        match = timeline.match
+                        yield timeline.last(caller)
+                    else:
+                        match = fold(match, commit.events)
+                        yield moment(commit, match, match.seat_of(caller))
                 if match is None or not match.status.over:
                     await timeline.wait(version)
 
@@ -283,7 +289,7 @@ class MatchService:
         moments = []
         for commit in timeline.commits[after : after + limit]:
             match = fold(match, commit.events)
-            moments.append(_moment(commit, match, caller))
+            moments.append(moment(commit, match, match.seat_of(caller)))
         return moments, timeline.version
 
     async def check_follow(self, match_id: str, caller: str | None, after: int | None) -> Answer:
@@ -394,6 +400,9 @@ class MatchService:
 
 
 def _answer(timeline: Timeline, version: int, caller: str | None) -> Answer:
+    if version == timeline.version:
+        last = timeline.last(caller)
+        return Answer(version, last.hash, last.view)
     match = timeline.at(version)
     digest = timeline.commits[version - 1].hash
     return Answer(version, digest, view(match, match.seat_of(caller)))
@@ -407,12 +416,6 @@ def _may_see(match: Match, caller: str | None) -> bool:
     if match.visibility is Visibility.PUBLIC:
         return True
     return caller is not None and (match.host == caller or match.seat_of(caller) is not None)
-
-
-def _moment(commit: Commit, match: Match, caller: str | None) -> Moment:
-    events = tuple(told for event in commit.events if (told := redact(event)) is not None)
-    seen = view(match, match.seat_of(caller))
-    return Moment(commit.version, commit.hash, commit.at, events, seen)
 
 
 def _expired(timeline: Timeline) -> Refused:

@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from weakref import WeakValueDictionary
 
 from api.ports import Commit
+from api.values import Moment
 from engine.events import Event, HandsDealt
 from engine.evolve import fold
 from engine.state import Match
+from engine.views import redact, view
 
 KEPT = 1024  # timelines that stay in memory though nobody follows them, some 100 kB each
 
@@ -25,6 +27,7 @@ class Timeline:
         self.commits: list[Commit] = []
         self.match: Match | None = None
         self.followers = 0
+        self._moments: dict[int | None, Moment] = {}
         self.writing = asyncio.Lock()  # writers of one process queue instead of racing
         self._changed = asyncio.Event()
 
@@ -43,7 +46,7 @@ class Timeline:
         if since > len(known):
             return False  # forgotten while the log was being read
         if since and (not commits or commits[0].nonce != known[since - 1].nonce):
-            self.commits, self.match = [], None
+            self.commits, self.match, self._moments = [], None, {}
             self._wake()
             return False
         new = [commit for commit in commits if commit.version > len(known)]
@@ -77,6 +80,20 @@ class Timeline:
             raise ValueError("no such version")
         return fold(None, (e for commit in self.commits[:version] for e in commit.events))
 
+    def last(self, caller: str | None) -> Moment:
+        """The last commit as a caller may know it, made once for all who may know as much.
+
+        Raises:
+            ValueError: nothing is known of the match.
+        """
+        if self.match is None:
+            raise ValueError("no such match")
+        seat = self.match.seat_of(caller)
+        found = self._moments.get(seat)
+        if found is None:
+            found = self._moments[seat] = moment(self.commits[-1], self.match, seat)
+        return found
+
     def round_events(self) -> list[Event]:
         """The events of the commits since the last deal, the one that dealt included."""
         first = self.version
@@ -89,6 +106,7 @@ class Timeline:
     def _take(self, commit: Commit) -> None:
         self.match = fold(self.match, commit.events)
         self.commits.append(commit)
+        self._moments = {}
 
     def _wake(self) -> None:
         self._changed.set()
@@ -98,6 +116,12 @@ class Timeline:
         """Return once the version known is another than ``version``."""
         while self.version == version:
             await self._changed.wait()
+
+
+def moment(commit: Commit, match: Match, seat: int | None) -> Moment:
+    """A commit, and the match right after it, as the player of a seat may know them."""
+    events = tuple(told for event in commit.events if (told := redact(event)) is not None)
+    return Moment(commit.version, commit.hash, commit.at, events, view(match, seat))
 
 
 class Timelines:

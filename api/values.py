@@ -38,6 +38,7 @@ class Moment:
     """One commit as a follower may see it; ``at`` in milliseconds since the epoch.
 
     The first moment of a stream without a cursor is the state as it stands, with no events.
+    ``encoded``: what transports have made of it, by transport, for all who may know as much.
     """
 
     version: int
@@ -45,6 +46,7 @@ class Moment:
     at: int
     events: tuple[PublicEvent, ...]
     view: View
+    encoded: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

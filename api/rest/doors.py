@@ -73,7 +73,9 @@ Seated = Annotated[Caller, Depends(_seated)]
 
 
 class Charge:
-    """What a route takes from a bucket before it does anything; ``each``: per node of a page.
+    """What a route takes from a bucket before it does anything.
+
+    ``each``: per node of a page; ``usual``: as many as it has if nobody says how many.
 
     Raises:
         Unauthenticated: the token is not valid.
@@ -81,10 +83,13 @@ class Charge:
         Unavailable: Redis cannot be reached.
     """
 
-    def __init__(self, bucket: Bucket, points: int = 1, each: int = 0) -> None:
+    def __init__(
+        self, bucket: Bucket, points: int = 1, each: int = 0, usual: int = USUAL_PAGE
+    ) -> None:
         self._bucket = bucket
         self._points = points
         self._each = each
+        self._usual = usual
 
     async def __call__(self, request: Request, parts: Services, visitor: Visit) -> None:
         """Charge whoever is calling; a guess at a token is a read of its address."""
@@ -95,15 +100,15 @@ class Charge:
             await parts.limiter.charge_address(Bucket.READS, address, LOADED)
             raise
         charged = Charged(None if caller is None else caller.player_id, address)
-        amount = self._points + self._each * _nodes(request)
+        amount = self._points + self._each * _nodes(request, self._usual)
         standing = await parts.limiter.charge(self._bucket, charged, amount)
         if standing is not None:
             request.state.rate_limit = standing.headers()
 
 
-def _nodes(request: Request) -> int:
+def _nodes(request: Request, usual: int) -> int:
     """How many nodes a page is asked to have; what is wrong with that is told elsewhere."""
-    asked = request.query_params.get("first", str(USUAL_PAGE))
+    asked = request.query_params.get("first", str(usual))
     return min(int(asked), PAGE_LIMIT) if asked.isdecimal() and len(asked) < 4 else 0
 
 

@@ -58,7 +58,7 @@ STREAMED: Final[dict[int | str, Any]] = {
 
 
 _STREAM: Final = Charge(Bucket.STREAMS)
-_PAGE: Final = Charge(Bucket.READS, LOADED, each=WHOLE)
+_PAGE: Final = Charge(Bucket.READS, LOADED, each=WHOLE, usual=PAGE_LIMIT)
 
 
 async def _charge(request: Request, parts: Services, visitor: Visit) -> None:
@@ -81,7 +81,9 @@ async def match_updates(
     viewer: Viewer,
     match_id: MatchId,
     after: Cursor = None,
-    first: Annotated[int, Query(ge=1, le=PAGE_LIMIT, description="Updates of a page.")] = 100,
+    first: Annotated[
+        int, Query(ge=1, le=PAGE_LIMIT, description="Updates of a page.")
+    ] = PAGE_LIMIT,
     last_event_id: LastEventId = None,
 ) -> Response:
     """As JSON, a page from version `after` (0) on. As `text/event-stream`, the state first, or
@@ -110,10 +112,10 @@ def event_stream(events: AsyncGenerator[ServerSentEvent, None]) -> Response:
     return EventSourceResponse(events, ping=PING_SECONDS, send_timeout=SEND_SECONDS, sep="\n")
 
 
-def event(name: str, model: Model, id_: int | None = None) -> ServerSentEvent:
-    """A model as a server-sent event."""
+def event(name: str, told: Model | str, id_: int | None = None) -> ServerSentEvent:
+    """A model, or one that is JSON already, as a server-sent event."""
     return ServerSentEvent(
-        model.model_dump_json(),
+        told if isinstance(told, str) else told.model_dump_json(),
         event=name,
         id=None if id_ is None else str(id_),
         retry=RETRY_MS if id_ is not None else None,
@@ -128,11 +130,19 @@ async def _events(
         async with aclosing(moments):
             async for moment in moments:
                 over = moment.view.status.over
-                yield event("update", _update(moment), moment.version)
+                yield event("update", _encoded(moment), moment.version)
     except ServiceError as error:
         yield event("problem", told(error))
         return
     yield event("complete", StreamEnd(reason="OVER" if over else "LIFETIME"))
+
+
+def _encoded(moment: Moment) -> str:
+    """An update as JSON, encoded once for all who may know as much."""
+    found = moment.encoded.get("rest")
+    if found is None:
+        found = moment.encoded["rest"] = _update(moment).model_dump_json()
+    return found
 
 
 def _update(moment: Moment) -> MatchUpdate:

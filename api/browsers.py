@@ -59,6 +59,7 @@ def guarded(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
             "Content-Type",
             "Idempotency-Key",
             "If-Match",
+            "If-None-Match",
             "Last-Event-ID",
         ],
         expose_headers=["RateLimit", "RateLimit-Policy", "Retry-After", "ETag", "Location"],

@@ -15,8 +15,7 @@ from api.timelines import Timeline, moment
 from api.values import ANYHOW, Answer, Fault, Joining, Limits, Meta, Moment, NewMatch, Owed
 from engine import replay
 from engine.actions import Action
-from engine.bots import LEVELS
-from engine.bots.advice import Advice, advise
+from engine.bots.advice import Advice, advise, advisers
 from engine.commands import (
     Command,
     CreateMatch,
@@ -187,9 +186,8 @@ class MatchService:
             RuleError: NOT_SEATED, FORBIDDEN where the match allows no advice, or INVALID_INPUT.
             Unavailable: Redis cannot be reached.
         """
-        advisers = [name for name, known in LEVELS.items() if known.ranking is not None]
-        if level not in advisers:
-            sentence = f"No such level gives advice; {', '.join(advisers)} do."
+        if level not in advisers():
+            sentence = f"No such level gives advice; {', '.join(advisers())} do."
             raise RuleError(Reason.INVALID_INPUT, "level", sentence)
         timeline = await self._seen(match_id, caller)
         if timeline is None:

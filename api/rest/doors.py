@@ -26,6 +26,10 @@ _KEY_WORDS: Final = (
     "1 to 128 printable ASCII characters: the same key again does it only once, and is answered "
     "alike. Quotes around it, as RFC 8941 has them, are not part of it."
 )
+_SIGN_IN_WORDS: Final = (
+    "As secret as the token that it leads to: 32 to 128 printable ASCII characters that nobody can "
+    "guess. The same key and name give the same player and token again for a day."
+)
 _VERSION_WORDS: Final = 'The match\'s version as `"17"`: refuse with 412 at any other; `*`: at all.'
 
 # Says in the document how to sign in; what is sent is judged by `recognise`, which tells more.
@@ -127,6 +131,15 @@ def _key(
     return MoveMeta(idempotency_key=quoted.group(1) if quoted else key)
 
 
+def _secret_key(
+    key: Annotated[
+        Annotated[str, Field(pattern=r"^[!-~]{32,130}$")] | SkipJsonSchema[None],
+        Header(alias="Idempotency-Key", description=_SIGN_IN_WORDS),
+    ] = None,
+) -> str | None:
+    return _key(key).idempotency_key
+
+
 def _meta(
     keyed: Annotated[MoveMeta, Depends(_key)],
     version: Annotated[
@@ -140,5 +153,6 @@ def _meta(
     return MoveMeta(idempotency_key=keyed.idempotency_key, expected_version=int(version.strip('"')))
 
 
+SecretKey = Annotated[str | None, Depends(_secret_key)]
 Keyed = Annotated[MoveMeta, Depends(_key)]
 Meta = Annotated[MoveMeta, Depends(_meta)]

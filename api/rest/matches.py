@@ -15,6 +15,7 @@ from api.rest.doors import OPTIONAL_SIGN_IN, Keyed, Meta, Player, Seated, Servic
 from api.values import Answer
 from engine import legal
 from engine.actions import End
+from engine.bots.advice import advisers
 from engine.errors import Reason, RuleError
 from engine.state import Status
 from schema.cost import LOADED, PAGE_LIMIT, USUAL_PAGE
@@ -44,6 +45,14 @@ MatchId = Annotated[str, Path(alias="matchId", description="The match's id.")]
 First = Annotated[int, Query(ge=0, le=PAGE_LIMIT, description="Nodes of a page.")]
 After = Annotated[
     str | SkipJsonSchema[None], Query(max_length=200, description="A page's `endCursor`.")
+]
+Adviser = Annotated[
+    str,
+    Query(
+        max_length=100,
+        description="A level that gives advice.",
+        json_schema_extra=lambda schema: schema.update(enum=advisers()),
+    ),
 ]
 TAGGED: dict[str, Any] = {
     "headers": {"ETag": {"description": "The version.", "schema": {"type": "string"}}}
@@ -256,7 +265,7 @@ async def advice(
     parts: Services,
     seated: Seated,
     match_id: MatchId,
-    level: Annotated[str, Query(max_length=100, description="One that gives advice.")] = "expert",
+    level: Adviser = "expert",
     first: First = 5,
 ) -> Response:
     """From what the caller's seat may know; only in matches opened with `advice`."""

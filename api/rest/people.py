@@ -8,7 +8,7 @@ from api.graphql.tokens import shown
 from api.identity.service import NewToken
 from api.limits.buckets import Bucket
 from api.rest.answers import Route, answer, documented
-from api.rest.doors import Keyed, Player, Services, SignedIn, takes
+from api.rest.doors import Keyed, Player, SecretKey, Services, SignedIn, takes
 from api.values import Meta
 from engine.bots import LEVELS
 from schema.inputs import check_sign_in_key, token_key
@@ -32,12 +32,9 @@ async def _charge_address(request: Request, parts: Services) -> None:
     dependencies=[Depends(_charge_address)],
     **documented(409, 415, 422),
 )
-async def sign_in_as_guest(parts: Services, meta: Keyed, asked: SignIn) -> Response:
-    """The token is told once; whoever has it is this player. The key of a sign-in is as secret as
-    the token: 32 to 128 characters that nobody can guess.
-    """
-    key = check_sign_in_key(meta.idempotency_key)
-    made = await parts.identity.sign_in(asked.name, key)
+async def sign_in_as_guest(parts: Services, key: SecretKey, asked: SignIn) -> Response:
+    """The token is told once; whoever has it is this player."""
+    made = await parts.identity.sign_in(asked.name, check_sign_in_key(key))
     return answer(Guest(token=made.token, player_id=made.player_id), 201)
 
 

@@ -30,6 +30,11 @@ class Advice:
     reason: str
 
 
+def advisers() -> list[str]:
+    """The names of the levels that give advice."""
+    return [name for name, level in LEVELS.items() if level.ranking is not None]
+
+
 def advise(view: View, history: History, level: str, first: int = 100) -> list[Advice]:
     """What a level would do in the viewer's own seat, at most ``first`` actions, the best first.
 

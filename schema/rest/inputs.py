@@ -32,9 +32,9 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = Annotated[StrictInt, BeforeValidator(_whole)]
+WHOLE = BeforeValidator(_whole)  # after the bounds, which are told in the document only so
 # Integers of 32 bits, as in GraphQL.
-Position = Annotated[Whole, Field(ge=-(2**31), lt=2**31)]
+Position = Annotated[StrictInt, Field(ge=-(2**31), lt=2**31), WHOLE]
 
 
 class SeatInput(Input, mirrors=inputs.SeatInput):
@@ -52,7 +52,7 @@ class CreateMatch(
 ):
     seats: list[SeatInput] = Field(min_length=2, max_length=5)
     visibility: Annotated[Visibility | None, Field(strict=False)] = None
-    turn_seconds: Annotated[Whole, Field(ge=5, le=86_400)] | None = None
+    turn_seconds: Annotated[StrictInt, Field(ge=5, le=86_400), WHOLE] | None = None
     entropy: Entropy | None = None
     advice: StrictBool | None = None
 
@@ -163,7 +163,7 @@ class CreateSeries(
     Input, mirrors=inputs.CreateSeriesInput, leaves_out=("meta", "client_mutation_id")
 ):
     seats: list[BotLevelName] = Field(min_length=2, max_length=5)
-    matches: Annotated[Whole, Field(ge=1, le=MOST_MATCHES)]
+    matches: Annotated[StrictInt, Field(ge=1, le=MOST_MATCHES), WHOLE]
     rotate: StrictBool | None = None
     duplicate_deals: StrictBool | None = None
     replays: StrictBool | None = None
@@ -185,7 +185,7 @@ class CreateToken(
 ):
     name: Name
     scopes: list[Annotated[Scope, Field(strict=False)]] = Field(min_length=1, max_length=4)
-    expires_in_seconds: Annotated[Whole, Field(ge=1, lt=2**31)] | None = None
+    expires_in_seconds: Annotated[StrictInt, Field(ge=1, lt=2**31), WHOLE] | None = None
 
 
 class SignIn(Input):

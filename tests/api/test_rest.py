@@ -424,4 +424,4 @@ async def test_signing_in_again_under_a_secret_key_gives_the_same_player(rest):
     guessable = await rest.post("/guests", {"name": "Ann"}, idempotency_key="1")
 
     assert answers[0].json() == answers[1].json()
-    assert (guessable.status_code, guessable.json()["path"]) == (422, ["idempotencyKey"])
+    assert (guessable.status_code, guessable.json()["path"]) == (422, ["Idempotency-Key"])

@@ -4,8 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test lint format lock schema release-schema playthroughs fuzz bench bench-api bench-bots \
-  arena train clean
+.PHONY: help setup up test lint format lock schema release-schema playthroughs api-guide fuzz bench bench-api \
+  bench-bots arena train clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -52,6 +52,9 @@ release-schema: schema ## Let the schemas as they are be what later ones are com
 
 playthroughs: $(READY) ## Write the playthroughs of tests/engine anew
 	@$(BIN)/python -m tests.engine.playthroughs
+
+api-guide: $(READY) ## Run docs/api.md and write its answers anew if one has another form
+	@$(BIN)/python -m tests.api_guide
 
 lock: $(READY) ## Pin every dependency anew in requirements.lock
 	@$(BIN)/python -m pip install --quiet uv

@@ -16,7 +16,7 @@ from api.bootstrap import Parts, build
 from api.browsers import guarded
 from api.errors import Unavailable
 from api.graphql.view import GraphQLView, bad_request
-from api.rest.app import create_rest, nothing_here
+from api.rest.app import create_rest, nothing_here, too_large
 from api.settings import Settings, read_settings
 
 READY_SECONDS: Final = 1
@@ -49,12 +49,15 @@ class BodyLimit:
                 return  # the client has gone
             body += message.get("body", b"")
             if len(body) > self._limit:
-                answer = bad_request(f"A request has at most {self._limit} bytes.", 413)
-                await answer(scope, receive, send)
+                await self._refusal(scope["path"])(scope, receive, send)
                 return
             if not message.get("more_body", False):
                 break
         await self._app(scope, _replay(bytes(body), receive), send)
+
+    def _refusal(self, path: str) -> Response:
+        sentence = f"A request has at most {self._limit} bytes."
+        return too_large(sentence) if path.startswith("/v1/") else bad_request(sentence, 413)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

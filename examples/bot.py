@@ -129,7 +129,8 @@ async def take_seat(http: httpx.AsyncClient, args: argparse.Namespace) -> str:
     else:
         bots = [{"kind": "BOT", "botLevel": args.level}] * args.bots
         seats = [{"kind": "PLAYER"}, *bots, *[{"kind": "OPEN"}] * args.open]
-        match = await mutate(http, "createMatch", {"seats": seats})
+        meta = {"idempotencyKey": RUN}  # one match, however often it has to be asked for
+        match = await mutate(http, "createMatch", {"seats": seats, "meta": meta})
     if match is None:
         raise SystemExit("bot: this match is over")
     print(f"match {match['id']} code {match['joinCode']} token {token}", flush=True)

@@ -204,6 +204,7 @@ def _announce(settings: Settings, redis_url: str, seconds: float) -> None:
         f"Ringmaster is ready after {seconds:.1f} s\n"
         f"  GraphQL        http://{address}/graphql\n"
         f"  subscriptions  ws://{address}/graphql\n"
+        f"  REST           http://{address}/v1\n"
         f"  Redis          {redis_url}\n"
         f"Play in another terminal: {_ringmaster()} play --url http://{address}\n"
         "Stop with Ctrl-C.",

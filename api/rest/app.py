@@ -26,6 +26,8 @@ ROUTERS: Final = (
 )
 LINKED: Final = {"/v1/matches": "matchId", "/v1/series": "seriesId"}
 TITLE: Final = "Ringmaster"
+# Python's releases have other words for some statuses.
+_CODES: Final = {413: "CONTENT_TOO_LARGE", 500: "INTERNAL"}
 ABOUT: Final = (
     "Matches of the card game SCOUT. The fields are those of GraphQL at /graphql; docs/api.md "
     "shows every operation, and what to do on each code."
@@ -101,13 +103,20 @@ async def nothing_here(request: Request, error: Exception) -> Response:
     """What no route answers, as a problem document (RFC 9457)."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     title = HTTPStatus(status).phrase
-    code = title.upper().replace(" ", "_")
+    code = _CODES.get(status) or title.upper().replace(" ", "_")
     found = problem_answer(Problem(title=title, status=status, code=code, detail=f"{title}."))
     if isinstance(error, HTTPException):
         found.headers.update(error.headers or {})
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         found.headers["Allow"] = ", ".join(sorted(_allowed(request)))
     return found
+
+
+def too_large(sentence: str) -> Response:
+    """What a body over the limit is answered."""
+    title = HTTPStatus.REQUEST_ENTITY_TOO_LARGE.phrase
+    found = Problem(title=title, status=413, code=_CODES[413], detail=sentence)
+    return problem_answer(found)
 
 
 def _allowed(request: Request) -> set[str]:

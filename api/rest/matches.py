@@ -65,7 +65,7 @@ TAGGED: dict[str, Any] = {
     response_model=Match,
     summary="Open a match; it starts by itself once no seat is OPEN",
     dependencies=takes(Bucket.CREATES),
-    **documented(401, 409, 415, 422),
+    **documented(401, 403, 409, 415, 422),
 )
 async def create_match(
     parts: Services, player: Player, meta: Keyed, asked: inputs.CreateMatch
@@ -105,7 +105,7 @@ async def matches(
     response_model=Match,
     summary="Take an open seat of the match that a join code leads to",
     dependencies=takes(Bucket.CREATES),
-    **documented(401, 404, 409, 412, 415, 422),
+    **documented(401, 403, 404, 409, 412, 415, 422),
 )
 async def join_match_by_code(
     parts: Services, seated: Seated, meta: Meta, asked: inputs.JoinByCode

@@ -8,7 +8,15 @@ from api.graphql.tokens import shown
 from api.identity.service import NewToken
 from api.limits.buckets import Bucket
 from api.rest.answers import Route, answer, documented
-from api.rest.doors import Keyed, Player, SecretKey, Services, SignedIn, takes
+from api.rest.doors import (
+    OPTIONAL_SIGN_IN,
+    Keyed,
+    Player,
+    SecretKey,
+    Services,
+    SignedIn,
+    takes,
+)
 from api.values import Meta
 from engine.bots import LEVELS
 from schema.inputs import check_sign_in_key, token_key
@@ -92,8 +100,9 @@ async def revoke_token(
     "/bot-levels",
     response_model=BotLevels,
     summary="The levels that bots can be asked for, gentlest first",
+    openapi_extra=OPTIONAL_SIGN_IN,
     dependencies=takes(Bucket.READS, 100),
-    **documented(),
+    **documented(401),
 )
 async def bot_levels(parts: Services) -> Response:
     """With how often a quick move was played in place of a level's own."""

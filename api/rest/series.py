@@ -41,7 +41,7 @@ SeriesId = Annotated[str, Path(alias="seriesId", description="The id of a series
     response_model=Series,
     summary="Play a series of matches between bots",
     dependencies=takes(Bucket.CREATES),
-    **documented(401, 409, 415, 422),
+    **documented(401, 403, 409, 415, 422),
 )
 async def create_series(
     parts: Services, player: Player, meta: Keyed, asked: CreateSeries
@@ -57,7 +57,7 @@ async def create_series(
     response_model=Series,
     summary="A series",
     dependencies=takes(Bucket.READS, WHOLE),
-    **documented(401, 404, 422),
+    **documented(401, 403, 404, 422),
 )
 async def series(parts: Services, seated: Seated, series_id: SeriesId) -> Response:
     """As it stands."""
@@ -69,7 +69,7 @@ async def series(parts: Services, seated: Seated, series_id: SeriesId) -> Respon
     response_model=Series,
     summary="End a series: what was counted stays",
     dependencies=takes(Bucket.PLAYS),
-    **documented(401, 404, 409, 422),
+    **documented(401, 403, 404, 409, 422),
 )
 async def cancel_series(
     parts: Services, player: Player, meta: Keyed, series_id: SeriesId
@@ -84,7 +84,7 @@ async def cancel_series(
     response_model=SeriesMatchConnection,
     summary="Single matches, in the order in which they were counted",
     dependencies=takes(Bucket.READS, LOADED, each=20),
-    **documented(401, 404, 422),
+    **documented(401, 403, 404, 422),
 )
 async def series_matches(
     parts: Services,
@@ -111,7 +111,7 @@ async def series_matches(
     response_model=Replay,
     summary="The replay of a counted match, where they are kept",
     dependencies=takes(Bucket.READS, DEAR),
-    **documented(401, 404, 422),
+    **documented(401, 403, 404, 422),
 )
 async def series_replay(
     parts: Services,
@@ -131,7 +131,7 @@ async def series_replay(
     response_model=Series,
     summary="The progress of a series",
     dependencies=takes(Bucket.STREAMS),
-    **documented(401, 404, 410, 422, responses=STREAMED),
+    **documented(401, 403, 404, 410, 422, responses=STREAMED),
 )
 async def series_updates(
     request: Request,

@@ -19,6 +19,7 @@ from schema.cost import LOADED, PAGE_LIMIT
 from schema.rest.base import Model
 from schema.rest.events import MatchUpdate, StreamEnd, UpdatePage
 from schema.rest.match import match_of
+from schema.rest.problem import Problem
 
 PING_SECONDS: Final = 15
 SEND_SECONDS: Final = 20  # for a client that reads nothing any more
@@ -115,7 +116,9 @@ def event_stream(events: AsyncGenerator[ServerSentEvent, None]) -> Response:
 def event(name: str, told: Model | str, id_: int | None = None) -> ServerSentEvent:
     """A model, or one that is JSON already, as a server-sent event."""
     return ServerSentEvent(
-        told if isinstance(told, str) else told.model_dump_json(),
+        told
+        if isinstance(told, str)
+        else told.model_dump_json(exclude_none=isinstance(told, Problem)),
         event=name,
         id=None if id_ is None else str(id_),
         retry=RETRY_MS if id_ is not None else None,

@@ -361,7 +361,26 @@ async def test_a_body_that_is_none_is_refused(rest, body, content_type, status):
     )
 
     assert answer.status_code == status, answer.text
-    assert answer.json()
+    assert answer.headers["content-type"] == PROBLEM
+    codes = {413: "CONTENT_TOO_LARGE", 415: "UNSUPPORTED_MEDIA_TYPE", 422: "INVALID_INPUT"}
+    assert answer.json()["code"] == codes[status]
+
+
+async def test_a_scope_that_forbids_is_a_documented_problem(rest):
+    made = await rest.post("/tokens", {"name": "screen", "scopes": ["SPECTATE"]})
+    rest.http.headers["authorization"] = f"Bearer {made.json()['token']}"
+    document = (await rest.http.get("/openapi.json")).json()["paths"]
+
+    for method, path, body in (
+        ("post", "/v1/matches", {"seats": [BOT, BOT]}),
+        ("post", "/v1/join", {"name": "Ann", "joinCode": "AAAAAAAA"}),
+        ("post", "/v1/series", {"seats": ["casual", "casual"], "matches": 1}),
+        ("get", "/v1/series/{seriesId}", None),
+        ("post", "/v1/series/{seriesId}/cancel", None),
+    ):
+        answer = await rest.http.request(method, path.format(seriesId="s0-x"), json=body)
+        assert answer.json()["code"] == "FORBIDDEN"
+        assert str(answer.status_code) in document[path][method]["responses"]
 
 
 async def test_fifty_writers_at_once_make_one_move(rest):
@@ -415,7 +434,9 @@ async def test_a_revocation_ends_the_stream_with_a_problem(rest):
     async with asyncio.timeout(2):
         last = [event async for event in events][-1]
     assert last["event"] == "problem"
-    assert json.loads(last["data"])["code"] == "UNAUTHENTICATED"
+    told = json.loads(last["data"])
+    assert told["code"] == "UNAUTHENTICATED"
+    assert None not in told.values()
 
 
 async def test_signing_in_again_under_a_secret_key_gives_the_same_player(rest):

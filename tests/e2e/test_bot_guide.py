@@ -77,7 +77,7 @@ def test_what_it_says_of_the_schema_and_the_settings_is_so():
     for name in re.findall(r"`RINGMASTER_([A-Z_]+)`", GUIDE):
         assert name.lower() in Settings.model_fields
     codes = re.findall(r"`([A-Z]+_[A-Z_]+)`", GUIDE)
-    assert set(codes) - {"RINGMASTER_BOT_LIMIT_MS"} <= set(ErrorCode)
+    assert set(codes) - {"RINGMASTER_BOT_LIMIT_MS", "RATE_LIMITED"} <= set(ErrorCode)
     assert f"{thinking.CPU_BUDGETS} times its `budget_ms`" in GUIDE
-    for link in re.findall(r"\]\(([^)#:]+)\)", GUIDE):
+    for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", GUIDE):
         assert (ROOT / "docs" / link).exists(), link

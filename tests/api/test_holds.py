@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
+from dataclasses import dataclass
 
 import pytest
 
-from api.errors import Refused
+from api.errors import Refused, Unavailable
+from api.ports import Append
 from api.service import MatchService
 from api.store import keys
 from api.store.memory import MemoryDirectory, MemoryStore
@@ -258,3 +260,56 @@ async def test_a_host_without_a_seat_can_invite(service):
     seen = await service.look(match_id, "ann")
     assert seen is not None
     assert (seen.view.you, seen.view.join_code) == (None, code)
+
+
+@dataclass
+class Overtaken(MemoryDirectory):
+    """Another request of the same player joins and comes while a hold is on its way."""
+
+    meanwhile: Callable[[], Awaitable[object]] | None = None
+
+    async def hold(self, match_id: str, player: str, until: int) -> None:
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            await meanwhile()
+        await super().hold(match_id, player, until)
+
+
+@pytest.mark.parametrize("meta", [Meta(), Meta("k", None, "r"), Meta(expected_version=1)])
+async def test_a_join_overtaken_by_the_same_player_holds_nothing(meta):
+    directory = Overtaken()
+    world = World(MemoryStore(), directory)
+
+    async def join_and_come() -> None:
+        other = world.service()
+        await other.join(match_id, "bob", Joining("bob"), meta)
+        await other.look(match_id, "bob")
+
+    opened = await world.service().create("ann", new(PLAYER, OPEN, OPEN))
+    match_id = opened.view.match_id
+    directory.meanwhile = join_and_come
+    with suppress(Refused):
+        await world.service().join(match_id, "bob", Joining("bob"), meta)
+
+    assert directory.holds == {}
+    assert await pass_time(world, SECONDS) == 0
+    assert await seated(world.service(), match_id) == ["Ann", "bob"]
+
+
+async def test_a_join_that_fails_half_way_leaves_no_seat_that_is_never_freed():
+    class Breaking(MemoryStore):
+        async def append(self, append: Append) -> bool:
+            await super().append(append)
+            raise Unavailable("the answer was lost")
+
+    store = Breaking()
+    broken = World(store, MemoryDirectory())
+    sound = MemoryStore(store.logs, store.keys, store.claims, store.opened)
+    opened = await World(sound, broken.directory).service().create("ann", new(PLAYER, OPEN, OPEN))
+    match_id = opened.view.match_id
+    with pytest.raises(Unavailable):
+        await broken.service().join(match_id, "bob", Joining("bob"))
+
+    after = World(sound, broken.directory)
+    assert await seated(after.service(), match_id) == ["Ann", "bob"]
+    assert await pass_time(after, SECONDS) == 1

@@ -65,7 +65,12 @@ def build(settings: Settings) -> Parts:
     redis = connect(settings.redis_url)
     store, directory = RedisStore(redis), RedisDirectory(redis)
     jobs = CeleryJobs(celery_app(settings.broker))
-    limits = Limits(settings.match_ttl, settings.finished_ttl, settings.bot_grace_ms)
+    limits = Limits(
+        settings.match_ttl,
+        settings.finished_ttl,
+        settings.bot_grace_ms,
+        settings.seat_hold_seconds,
+    )
     service = MatchService(store, directory, jobs, limits=limits)
     series = SeriesService(RedisSeriesStore(redis), jobs, limits=limits)
     streams, secret = Streams(settings.stream_seconds), settings.secret.get_secret_value()

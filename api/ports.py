@@ -144,7 +144,7 @@ class EventStore(Protocol):
 
 
 class Directory(Protocol):
-    """Which code opens which match, and how often a level of play has failed.
+    """Which code opens which match, who has a seat still to use, how often a level has failed.
 
     Every method raises ``Unavailable`` when the store cannot be reached.
     """
@@ -155,6 +155,22 @@ class Directory(Protocol):
 
     async def find_code(self, code: str) -> str | None:
         """The match that a join code leads to, None if it leads nowhere."""
+        ...
+
+    async def keep_code(self, code: str, ttl: int) -> None:
+        """Let a join code live ``ttl`` seconds from now on, if there is one."""
+        ...
+
+    async def hold(self, match_id: str, player: str, until: int) -> None:
+        """Hold a seat for a player until a time in milliseconds, in place of any time before."""
+        ...
+
+    async def use(self, match_id: str, player: str) -> None:
+        """End what is held for a player, if anything is."""
+        ...
+
+    async def overdue(self, now: int, limit: int) -> list[tuple[str, str]]:
+        """Matches and players whose seat was held until ``now`` or less, the longest due first."""
         ...
 
     async def count_fault(self, level: str, fault: Fault) -> None:

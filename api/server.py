@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
+import os
+import socket
 from contextlib import suppress
-from socket import socket
 from typing import Final
 
 import uvicorn
@@ -15,21 +16,41 @@ from api.settings import Settings
 from api.streams import Streams
 
 WS_MAX_BYTES: Final = 64 * 1024
+PING_SECONDS: Final = 20  # between pings on a WebSocket, and until a pong has to come
+PEER_SECONDS: Final = 40  # after which a peer that takes nothing of what is sent is gone
 GRACE_SECONDS: Final = 5
 COMPLETE_SECONDS: Final = 0.1  # for streams to send that they are complete
 
 
 class Server(uvicorn.Server):
-    """Lets streams complete before it waits for their connections to close."""
+    """Lets streams complete before it waits for their connections to close; frees dead peers."""
 
     def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
         super().__init__(config)
         self._streams = streams
 
-    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for server in self.servers:
+            for listening in server.sockets:
+                _give_up_on_dead_peers(listening.fileno())
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._streams.end()
         await asyncio.sleep(COMPLETE_SECONDS)
         await super().shutdown(sockets)
+
+
+def _give_up_on_dead_peers(listening: int) -> None:
+    """Let the kernel end connections whose peer has vanished, or has stopped to read.
+
+    Nothing above it can: what waits to be sent to such a peer waits for ever. Connections have the
+    option from the socket that accepts them. Pings see to it that something is sent.
+    """
+    option = getattr(socket, "TCP_USER_TIMEOUT", None)  # Linux
+    if option is not None:
+        with socket.socket(fileno=os.dup(listening)) as same:
+            same.setsockopt(socket.IPPROTO_TCP, option, 1000 * PEER_SECONDS)
 
 
 def serve(settings: Settings) -> None:
@@ -48,8 +69,8 @@ def serve(settings: Settings) -> None:
         server_header=False,
         ws_max_size=WS_MAX_BYTES,
         ws_per_message_deflate=False,  # 39 kB per connection, for messages of a few hundred bytes
-        ws_ping_interval=20,
-        ws_ping_timeout=20,
+        ws_ping_interval=PING_SECONDS,
+        ws_ping_timeout=PING_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     server = Server(config, parts.streams)

@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from api.errors import Refused, Unavailable, Unreadable, not_found
+from api.holds import Holds
 from api.ledger import Ledger, now_ms
 from api.ports import Directory, EventStore, Jobs, Ring
 from api.store.keys import new_match_id
-from api.timelines import Timeline, moment
+from api.timelines import Timeline, moment, seen_by
 from api.values import ANYHOW, Answer, Fault, Joining, Limits, Meta, Moment, NewMatch, Owed
 from engine import replay
 from engine.actions import Action
@@ -56,6 +57,7 @@ class MatchService:
         self._directory = directory
         self._limits = limits
         self._ledger = Ledger(store, jobs, limits, now)
+        self._holds = Holds(directory, limits.seat_hold, now)
 
     # What people do.
 
@@ -124,11 +126,30 @@ class MatchService:
     async def _join(
         self, match_id: str, caller: str, joining: Joining, meta: Meta, *, invited: bool
     ) -> Answer:
-        def command(match: Match) -> Command:
-            may_enter = invited or match.visibility is Visibility.PUBLIC or match.host == caller
-            return JoinMatch(caller, joining.name, may_enter, joining.entropy)
+        def may_enter(match: Match) -> bool:
+            return invited or match.visibility is Visibility.PUBLIC or match.host == caller
 
-        return await self._submit(match_id, caller, command, meta)
+        joins = False
+
+        def command(match: Match) -> Command:
+            nonlocal joins
+            joins = match.seat_of(caller) is None
+            return JoinMatch(caller, joining.name, may_enter(match), joining.entropy)
+
+        timeline = await self._ledger.current(match_id)
+        before = None if timeline is None else timeline.match
+        held = (
+            before is not None and may_enter(before) and await self._holds.hold(before, caller)
+        )  # first, so that a crash after the join leaves no seat that is never freed
+        try:
+            answer = await self._submit_in_lobby(match_id, caller, command, meta)
+        except (RuleError, Refused):
+            joins = False
+            raise
+        finally:
+            if held and not joins:  # nobody sat down, or another request of the caller's did
+                await self._holds.end(match_id, caller)
+        return answer
 
     async def leave(self, match_id: str, caller: str, meta: Meta = ANYHOW) -> Answer:
         """Give up one's seat.
@@ -138,7 +159,7 @@ class MatchService:
             RuleError: NOT_SEATED, MATCH_OVER.
             Unavailable: Redis cannot be reached.
         """
-        return await self._submit(match_id, caller, lambda _: LeaveMatch(caller), meta)
+        return await self._submit_in_lobby(match_id, caller, lambda _: LeaveMatch(caller), meta)
 
     async def start(self, match_id: str, caller: str, meta: Meta = ANYHOW) -> Answer:
         """Start with bots on the seats still open.
@@ -148,7 +169,7 @@ class MatchService:
             RuleError: FORBIDDEN, MATCH_OVER.
             Unavailable: Redis cannot be reached.
         """
-        return await self._submit(match_id, caller, lambda _: StartMatch(caller), meta)
+        return await self._submit_in_lobby(match_id, caller, lambda _: StartMatch(caller), meta)
 
     async def act(
         self, match_id: str, caller: str, action: Callable[[int], Action], meta: Meta
@@ -167,7 +188,11 @@ class MatchService:
                 raise RuleError(Reason.MATCH_OVER if match.status.over else Reason.NOT_SEATED)
             return action(seat)
 
-        return await self._submit(match_id, caller, command, meta)
+        try:
+            return await self._submit(match_id, caller, command, meta)
+        except RuleError:
+            await self._holds.use(self._ledger.timelines.get(match_id), caller)
+            raise
 
     async def look(self, match_id: str, caller: str | None) -> Answer | None:
         """The match as the caller may see it now, None if there is none for this caller.
@@ -255,7 +280,7 @@ class MatchService:
             match = timeline.at(version) if version else None
             if after is None and match is not None:
                 last = timeline.commits[version - 1]
-                yield replace(moment(last, match, match.seat_of(caller)), events=(), encoded={})
+                yield replace(moment(last, match, caller), events=(), encoded={})
             while match is None or not match.status.over:
                 if version > timeline.version:
                     raise _expired(timeline)  # the store lost the log's end
@@ -269,8 +294,9 @@ class MatchService:
                         yield timeline.last(caller)
                     else:
                         match = fold(match, commit.events)
-                        yield moment(commit, match, match.seat_of(caller))
+                        yield moment(commit, match, caller)
                 if match is None or not match.status.over:
+                    await self._holds.use(timeline, caller)  # who sat down since follows it
                     await timeline.wait(version)
 
     async def updates(
@@ -287,7 +313,7 @@ class MatchService:
         moments = []
         for commit in timeline.commits[after : after + limit]:
             match = fold(match, commit.events)
-            moments.append(moment(commit, match, match.seat_of(caller)))
+            moments.append(moment(commit, match, caller))
         return moments, timeline.version
 
     async def check_follow(self, match_id: str, caller: str | None, after: int | None) -> Answer:
@@ -369,6 +395,34 @@ class MatchService:
             if refused.code is not ErrorCode.STALE_VERSION:
                 raise
 
+    async def free_seats(self, limit: int) -> int:
+        """Open the seats of the lobby again that nobody came for in time; how many.
+
+        Raises:
+            Unavailable: Redis cannot be reached.
+        """
+        overdue = await self._holds.overdue(limit)
+        return sum([await self._free_seat(match_id, player) for match_id, player in overdue])
+
+    async def _free_seat(self, match_id: str, player: str) -> bool:
+        def command(match: Match) -> Command:
+            if match.status is not Status.LOBBY:
+                raise RuleError(Reason.WRONG_PHASE)
+            return LeaveMatch(player)
+
+        freed = False
+        try:
+            await self._submit_in_lobby(match_id, None, command, ANYHOW)
+            freed = True
+        except Refused as refused:
+            if refused.code is ErrorCode.STALE_VERSION:
+                return False  # looked at again in a moment
+        except (RuleError, Unreadable):
+            pass  # it has begun, or nobody sits there
+        # Last, so that a crash in between does not leave the seat taken.
+        await self._holds.end(match_id, player)
+        return freed
+
     async def count_fault(self, level: str, fault: Fault) -> None:
         """Count a fault of a level; if Redis cannot be reached it is lost, and nothing else is."""
         try:
@@ -388,7 +442,21 @@ class MatchService:
         timeline = await self._ledger.current(match_id)
         if timeline is None or not _may_see(timeline.at(timeline.version), caller):
             return None
+        await self._holds.use(timeline, caller)
         return timeline
+
+    async def _submit_in_lobby(
+        self, match_id: str, caller: str | None, command: Callable[[Match], Command], meta: Meta
+    ) -> Answer:
+        """Submit what a lobby is changed by; its join code lives as long as it does."""
+        answer = await self._submit(match_id, caller, command, meta)
+        match = self._ledger.timelines.get(match_id).match
+        if match is not None and match.join_code is not None:
+            try:
+                await self._directory.keep_code(match.join_code, self._limits.match_ttl)
+            except Unavailable as error:  # what was asked for is done
+                log.warning("match %s: join code not kept: %s", match_id, error)
+        return answer
 
     async def _submit(
         self, match_id: str, caller: str | None, command: Callable[[Match], Command], meta: Meta
@@ -403,7 +471,7 @@ def _answer(timeline: Timeline, version: int, caller: str | None) -> Answer:
         return Answer(version, last.hash, last.view)
     match = timeline.at(version)
     digest = timeline.commits[version - 1].hash
-    return Answer(version, digest, view(match, match.seat_of(caller)))
+    return Answer(version, digest, seen_by(match, caller))
 
 
 def _new_code() -> str:

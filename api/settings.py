@@ -129,6 +129,16 @@ class Settings(BaseSettings):
     finished_ttl: Annotated[
         int, Field(ge=60, description="Seconds that a finished match and its replay are kept.")
     ] = 30 * DAY
+    seat_hold_seconds: Annotated[
+        int,
+        Field(
+            ge=0,
+            description=(
+                "Seconds that a seat of the lobby is held for who joined and has not used it yet; "
+                "then it is open again. 0: for ever."
+            ),
+        ),
+    ] = 120
     bot_grace_ms: Annotated[
         int,
         Field(

@@ -14,7 +14,7 @@ from api.values import Moment
 from engine.events import Event, HandsDealt
 from engine.evolve import fold
 from engine.state import Match
-from engine.views import redact, view
+from engine.views import View, redact, view
 
 KEPT = 1024  # timelines that stay in memory though nobody follows them, some 100 kB each
 
@@ -27,7 +27,7 @@ class Timeline:
         self.commits: list[Commit] = []
         self.match: Match | None = None
         self.followers = 0
-        self._moments: dict[int | None, Moment] = {}
+        self._moments: dict[tuple[int | None, bool], Moment] = {}
         self.writing = asyncio.Lock()  # writers of one process queue instead of racing
         self._changed = asyncio.Event()
 
@@ -88,10 +88,10 @@ class Timeline:
         """
         if self.match is None:
             raise ValueError("no such match")
-        seat = self.match.seat_of(caller)
-        found = self._moments.get(seat)
+        audience = _audience(self.match, caller)
+        found = self._moments.get(audience)
         if found is None:
-            found = self._moments[seat] = moment(self.commits[-1], self.match, seat)
+            found = self._moments[audience] = moment(self.commits[-1], self.match, caller)
         return found
 
     def round_events(self) -> list[Event]:
@@ -118,10 +118,21 @@ class Timeline:
             await self._changed.wait()
 
 
-def moment(commit: Commit, match: Match, seat: int | None) -> Moment:
-    """A commit, and the match right after it, as the player of a seat may know them."""
+def moment(commit: Commit, match: Match, caller: str | None) -> Moment:
+    """A commit, and the match right after it, as a caller may know them."""
     events = tuple(told for event in commit.events if (told := redact(event)) is not None)
-    return Moment(commit.version, commit.hash, commit.at, events, view(match, seat))
+    return Moment(commit.version, commit.hash, commit.at, events, seen_by(match, caller))
+
+
+def seen_by(match: Match, caller: str | None) -> View:
+    """A match as a caller may know it."""
+    seat, is_host = _audience(match, caller)
+    return view(match, seat, host=is_host)
+
+
+def _audience(match: Match, caller: str | None) -> tuple[int | None, bool]:
+    """What decides what a caller may know: the seat if any, and being the host."""
+    return match.seat_of(caller), caller is not None and match.host == caller
 
 
 class Timelines:

@@ -91,8 +91,13 @@ class Joining:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds that a match is kept in play and once over; milliseconds until work is sent again."""
+    """How long things last, in seconds.
+
+    A match in play after its last commit, a match that is over, and a seat that nobody came for (0:
+    for ever). ``grace_ms``: milliseconds until work is sent again.
+    """
 
     match_ttl: int = 7 * 24 * 3600
     finished_ttl: int = 30 * 24 * 3600
     grace_ms: int = 2000
+    seat_hold: int = 120

@@ -53,16 +53,18 @@ class RoundView:
 
 @dataclass(frozen=True, slots=True)
 class OwnSeat:
-    """What only the seat's own player may know: the hand, left to right, and the join code."""
+    """What only the seat's own player may know: the hand, left to right."""
 
     seat: int
     hand: Cards = field(repr=False)
-    join_code: str | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A match as one viewer may know it; ``you`` is None for spectators."""
+    """A match as one viewer may know it.
+
+    ``you`` is None for spectators, ``join_code`` for all who may not invite others.
+    """
 
     match_id: str
     status: Status
@@ -71,6 +73,7 @@ class View:
     seats: tuple[SeatView, ...]
     round: RoundView | None
     you: OwnSeat | None
+    join_code: str | None = field(repr=False)
     winners: tuple[int, ...] | None
     deck_commitment: str
     rules_version: str
@@ -79,8 +82,10 @@ class View:
     created_at: int
 
 
-def view(match: Match, seat: int | None) -> View:
+def view(match: Match, seat: int | None, *, host: bool = False) -> View:
     """The match as the player of ``seat`` may know it, or as a spectator may (None).
+
+    ``host``: the viewer is the match's host, who may invite others without having a seat.
 
     Raises:
         ValueError: the match has no such seat.
@@ -95,7 +100,8 @@ def view(match: Match, seat: int | None) -> View:
         round_count=ROUNDS[match.players],
         seats=tuple(_seat_view(match, round_, number) for number in range(match.players)),
         round=None if round_ is None else _round_view(match, round_),
-        you=None if seat is None else _own(match, round_, seat),
+        you=None if seat is None else _own(round_, seat),
+        join_code=match.join_code if host or seat is not None else None,
         winners=match.winners,
         deck_commitment=match.deck_commitment,
         rules_version=match.rules_version,
@@ -136,8 +142,8 @@ def _round_view(match: Match, round_: Round) -> RoundView:
     )
 
 
-def _own(match: Match, round_: Round | None, seat: int) -> OwnSeat:
-    return OwnSeat(seat, round_.hands[seat] if round_ else (), match.join_code)
+def _own(round_: Round | None, seat: int) -> OwnSeat:
+    return OwnSeat(seat, round_.hands[seat] if round_ else ())
 
 
 @dataclass(frozen=True, slots=True)

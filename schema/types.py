@@ -235,9 +235,9 @@ class Match(Node):
     def visibility(self) -> Visibility:
         return self.view.visibility
 
-    @field(description="Opens the match to others; told to those seated only.")
+    @field(description="Opens the match to others; told to those seated and to the host only.")
     def join_code(self) -> str | None:
-        return self.view.you.join_code if self.view.you else None
+        return self.view.join_code
 
     @field(description="Number of seats.")
     def player_count(self) -> int:

@@ -1,4 +1,7 @@
-"""The sweeper: sends again what was due and not done. One is active at a time, by a lease."""
+"""The sweeper: sends again what was due and not done, and frees seats that nobody came for.
+
+One is active at a time, by a lease.
+"""
 
 import asyncio
 import logging
@@ -27,7 +30,7 @@ log = logging.getLogger("ringmaster.sweeper")
 
 
 class Sweeper:
-    """Looks for overdue matches and series and sends them to the workers."""
+    """Looks for what is overdue: matches and series to send to the workers, seats to free."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -40,6 +43,7 @@ class Sweeper:
             try:
                 if await self._holds_lease():
                     await self.sweep()
+                    await self._parts.service.free_seats(BATCH)
                     await self._parts.series.revive(BATCH)
             except Unavailable as error:
                 log.warning("%s", error)

@@ -99,7 +99,11 @@ class Mutation:
         return await _payload(work, input.client_mutation_id)
 
     @field(
-        description="Take an open seat, by match id (public) or by join code.",
+        description=(
+            "Take an open seat, by match id (public) or by join code. In the lobby it is yours for "
+            "good once you look at the match, follow it or act; until then it is held for a while "
+            "(`RINGMASTER_SEAT_HOLD_SECONDS`), then it is open again."
+        ),
         directives=weighs(WRITTEN),
     )
     async def join_match(

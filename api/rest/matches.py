@@ -149,7 +149,10 @@ async def match(
 async def join_match(
     parts: Services, seated: Seated, meta: Meta, match_id: MatchId, asked: inputs.JoinMatch
 ) -> Response:
-    """Who sits there already, stays there."""
+    """Who sits there already, stays there. In the lobby a seat is held for a while
+    (`RINGMASTER_SEAT_HOLD_SECONDS`) for whoever took it to look at the match, follow it or act;
+    then it is open again.
+    """
     return match_answer(await requests.join(parts.service, seated, asked.asked(match_id, meta)))
 
 

@@ -7,6 +7,7 @@ of a series, ``s<shard>-<random>``; a caller's series share a shard, so that the
     rm:{sN}:log:<match>              stream   the commits, entry id <version>-0
     rm:{sN}:idem:<match>:<digest>    string   what an idempotency key of a caller has done
     rm:{sN}:due                      zset     match -> when the house owes it something, ms
+    rm:{sN}:holds                    zset     "<match> <player>" -> until when a seat is held, ms
     rm:{sN}:bell                     stream   ids of matches appended to, wakes every reader
     rm:{sN}:public:<status or ALL>   zset     public match -> created at, ms
     rm:{sN}:series:<series>          hash     what to play, for whom, the secret, what was sent
@@ -116,6 +117,10 @@ def _digest(caller: str, key: str) -> str:
 
 def due(shard_: str) -> str:
     return _key(shard_, "due")
+
+
+def holds(shard_: str) -> str:
+    return _key(shard_, "holds")
 
 
 def bell(shard_: str) -> str:

@@ -112,9 +112,10 @@ class MemoryStore:
 
 @dataclass
 class MemoryDirectory:
-    """Join codes and faults in dictionaries; nothing expires."""
+    """Join codes, holds and faults in dictionaries; nothing expires."""
 
     codes: dict[str, str] = field(default_factory=dict)
+    holds: dict[tuple[str, str], int] = field(default_factory=dict)
     fault_counts: dict[str, Counter[Fault]] = field(default_factory=dict)
 
     async def reserve_code(self, code: str, match_id: str, ttl: int) -> bool:  # noqa: ARG002
@@ -122,6 +123,19 @@ class MemoryDirectory:
 
     async def find_code(self, code: str) -> str | None:
         return self.codes.get(code)
+
+    async def keep_code(self, code: str, ttl: int) -> None:
+        pass
+
+    async def hold(self, match_id: str, player: str, until: int) -> None:
+        self.holds[match_id, player] = until
+
+    async def use(self, match_id: str, player: str) -> None:
+        self.holds.pop((match_id, player), None)
+
+    async def overdue(self, now: int, limit: int) -> list[tuple[str, str]]:
+        found = [(until, place) for place, until in self.holds.items() if until <= now]
+        return [place for _, place in sorted(found)[:limit]]
 
     async def count_fault(self, level: str, fault: Fault) -> None:
         self.fault_counts.setdefault(level, Counter())[fault] += 1

@@ -221,7 +221,7 @@ class RedisStore:
 
 
 class RedisDirectory:
-    """Join codes and the levels' faults (``Directory``)."""
+    """Join codes, seats held and the levels' faults (``Directory``)."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -238,6 +238,23 @@ class RedisDirectory:
         async with reaching():
             match_id: Any = await self._redis.get(keys.code(code))
         return match_id.decode() if match_id else None
+
+    async def keep_code(self, code: str, ttl: int) -> None:
+        async with reaching():
+            await self._redis.expire(keys.code(code), ttl)
+
+    async def hold(self, match_id: str, player: str, until: int) -> None:
+        async with reaching():
+            holds = keys.holds(keys.shard(match_id))
+            await self._redis.zadd(holds, {f"{match_id} {player}": until})
+
+    async def use(self, match_id: str, player: str) -> None:
+        async with reaching():
+            await self._redis.zrem(keys.holds(keys.shard(match_id)), f"{match_id} {player}")
+
+    async def overdue(self, now: int, limit: int) -> list[tuple[str, str]]:
+        found = await overdue(self._redis, keys.holds, now, limit)
+        return [(match_id, player) for match_id, _, player in (m.partition(" ") for m, _ in found)]
 
     async def count_fault(self, level: str, fault: Fault) -> None:
         async with reaching():

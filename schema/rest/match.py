@@ -227,7 +227,7 @@ def match_of(view: views.View, version: int, digest: str) -> Match:
         hash=digest,
         status=view.status,
         visibility=view.visibility,
-        join_code=None if own is None else own.join_code,
+        join_code=view.join_code,
         player_count=len(view.seats),
         round_count=view.round_count,
         seats=[Seat.model_validate(seat) for seat in view.seats],

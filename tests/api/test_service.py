@@ -79,7 +79,7 @@ async def three(service: MatchService, visibility=Visibility.PUBLIC) -> str:
     answer = await service.create("ann", new(PLAYER, OPEN, OPEN, visibility=visibility))
     match_id = answer.view.match_id
     assert answer.view.you is not None
-    code = answer.view.you.join_code
+    code = answer.view.join_code
     assert code is not None
     for player, name in (("bob", "Bob"), ("cid", "Cid")):
         await service.join_by_code(code, match_id, player, Joining(name))
@@ -194,7 +194,7 @@ async def test_a_private_match_is_joined_by_its_code_alone(service):
     answer = await service.create("ann", new(PLAYER, OPEN, BOT, visibility=Visibility.PRIVATE))
     match_id = answer.view.match_id
     assert answer.view.you is not None
-    code = answer.view.you.join_code
+    code = answer.view.join_code
     assert code is not None
 
     with pytest.raises(RuleError) as refused:
@@ -502,8 +502,8 @@ async def test_who_leaves_a_private_match_sees_no_more_of_it(service):
     answer = await service.create("ann", new(PLAYER, OPEN, OPEN, visibility=Visibility.PRIVATE))
     match_id = answer.view.match_id
     assert answer.view.you is not None
-    assert answer.view.you.join_code is not None
-    await service.join_by_code(answer.view.you.join_code, None, "bob", Joining("Bob"))
+    assert answer.view.join_code is not None
+    await service.join_by_code(answer.view.join_code, None, "bob", Joining("Bob"))
     stream = service.follow(match_id, "bob", None)
     await anext(stream)
 
@@ -518,14 +518,14 @@ async def test_a_host_without_a_seat_may_take_one_of_a_private_match(service):
     joined = await service.join(answer.view.match_id, "ann", Joining("Ann"))
 
     assert joined.view.you is not None
-    assert joined.view.you.join_code
+    assert joined.view.join_code
 
 
 async def test_a_code_of_another_match_than_the_one_meant_is_refused(service):
     one = await service.create("ann", new(PLAYER, OPEN))
     other = await service.create("ann", new(PLAYER, OPEN))
     assert one.view.you is not None
-    code = one.view.you.join_code
+    code = one.view.join_code
     assert code is not None
 
     with pytest.raises(Refused) as refused:

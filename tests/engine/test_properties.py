@@ -276,7 +276,7 @@ def test_a_view_has_one_place_for_a_hand_the_viewers_own():
         "View.rules_version",
         "View.seats.name",
         "View.seats.bot_level",
-        "View.you.join_code",
+        "View.join_code",
     }
 
 

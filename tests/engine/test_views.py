@@ -49,11 +49,13 @@ def test_there_is_no_view_from_a_seat_that_is_not_there(seat):
         view(position("1/2 | 3/4 | 5/6"), seat)
 
 
-def test_the_join_code_is_for_those_seated():
+def test_the_join_code_is_for_those_seated_and_for_the_host():
     match = fold(None, decide(None, create(3), 0))
 
-    assert view(match, 2).you.join_code == "CODE"
-    assert "CODE" not in repr(view(match, None))
+    assert view(match, 2).join_code == "CODE"
+    assert view(match, None, host=True) == replace(view(match, None), join_code="CODE")
+    assert view(match, None).join_code is None
+    assert "CODE" not in repr(view(match, 2))
 
 
 def test_a_lobby_has_no_round_and_empty_hands():

@@ -316,6 +316,36 @@ async def test_a_join_code_leads_to_one_match(directory):
     assert await directory.find_code("NOWHERE") is None
 
 
+async def test_a_join_code_lives_on_for_as_long_as_it_is_kept(directory):
+    match_id = new_match_id()
+    await directory.reserve_code(f"C{match_id}", match_id, 1)
+
+    await directory.keep_code(f"C{match_id}", 60)
+    await directory.keep_code("NOWHERE", 60)
+    await asyncio.sleep(1.2)
+
+    assert await directory.find_code(f"C{match_id}") == match_id
+    assert await directory.find_code("NOWHERE") is None
+
+
+async def test_seats_are_held_until_they_are_used_or_overdue(directory):
+    first, second = new_match_id(), new_match_id()
+    await directory.hold(first, "ann", 1000)
+    await directory.hold(second, "ann", 900)
+    await directory.hold(first, "bob", 800)
+    await directory.hold(first, "bob", 1100)
+
+    assert await directory.overdue(899, 10) == []
+    assert await directory.overdue(1100, 10) == [(second, "ann"), (first, "ann"), (first, "bob")]
+    assert await directory.overdue(1100, 1) == [(second, "ann")]
+
+    await directory.use(second, "ann")
+    await directory.use(second, "nobody")
+    await directory.use(first, "ann")
+    assert await directory.overdue(1100, 10) == [(first, "bob")]
+    await directory.use(first, "bob")
+
+
 async def test_faults_are_counted_by_level_and_kind(directory):
     await asyncio.gather(*(directory.count_fault("hasty", Fault.TIMEOUT) for _ in range(20)))
     await directory.count_fault("hasty", Fault.RAISED)

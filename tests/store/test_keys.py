@@ -22,6 +22,7 @@ def test_all_keys_of_a_match_share_one_hash_tag():
         keys.log(match_id),
         keys.idempotency(match_id, "p", "k"),
         keys.due(shard),
+        keys.holds(shard),
         keys.bell(shard),
         keys.public(shard, None),
         keys.public(shard, Status.LOBBY),

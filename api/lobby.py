@@ -10,7 +10,7 @@ from api.errors import ServiceError, Unavailable
 from api.ports import Ring
 from api.values import Answer
 from engine.state import Status
-from schema.cost import PAGE_LIMIT
+from schema.pages import PAGE_LIMIT
 
 PATIENCE_SECONDS: Final = 0.5
 PAUSE_SECONDS: Final = 0.1  # between updates; what changes meanwhile is told together

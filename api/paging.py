@@ -7,7 +7,7 @@ from typing import Final
 from api.errors import Refused
 from api.values import Answer
 from schema.codes import ErrorCode
-from schema.cost import PAGE_LIMIT, USUAL_PAGE
+from schema.pages import PAGE_LIMIT, USUAL_PAGE
 from schema.types import PageInfo
 
 _COUNTED: Final = "counted:"

@@ -10,8 +10,8 @@ from typing import Final
 from strawberry import UNSET, directive_field
 from strawberry.schema_directive import Location, schema_directive
 
-PAGE_LIMIT: Final = 100
-USUAL_PAGE: Final = 20
+from schema.pages import PAGE_LIMIT
+
 SEATS: Final = 5
 HAND: Final = 16  # the most cards that a hand begins with
 ACTIVE_SET: Final = 10

@@ -3,7 +3,8 @@
 import strawberry
 from strawberry import field
 
-from schema.cost import PAGE_LIMIT, sized
+from schema.cost import sized
+from schema.pages import PAGE_LIMIT
 from schema.types import Match
 
 

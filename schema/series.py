@@ -10,7 +10,8 @@ from engine.series import Result, SeriesStatus, Spec
 from engine.standings import Interval as EngineInterval
 from engine.standings import Line, Sums, table
 from schema import enums  # noqa: F401 - registers the enums that the types below use
-from schema.cost import LOADED, PAGE_LIMIT, SEATS, paged, sized, weighs
+from schema.cost import LOADED, SEATS, paged, sized, weighs
+from schema.pages import PAGE_LIMIT
 from schema.types import Node, PageInfo, at
 
 

@@ -17,7 +17,8 @@ from graphql import (
 )
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 
-from schema.cost import USUAL_PAGE, Cost, ListSize
+from schema.cost import Cost, ListSize
+from schema.pages import USUAL_PAGE
 
 INTROSPECTED: Final = 50  # the weight of `__schema` and `__type`
 _RARE: Final = {"interfaces": 0.1, "possibleTypes": 0.2, "ofType": 0.5}  # mostly null

@@ -14,8 +14,9 @@ from api.identity.caller import Caller
 from api.identity.visitor import Visitor
 from api.limits.buckets import Bucket
 from api.limits.limiter import Caller as Charged
-from schema.cost import LOADED, PAGE_LIMIT, USUAL_PAGE
+from schema.cost import LOADED
 from schema.inputs import MoveMeta
+from schema.pages import PAGE_LIMIT, USUAL_PAGE
 from schema.scopes import Scope
 
 SIGN_IN_FIRST: Final = "Sign in first: `POST /v1/guests` gives a token to send as `Bearer TOKEN`."

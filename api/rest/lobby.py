@@ -13,7 +13,7 @@ from api.rest.answers import Route, answer, documented, told
 from api.rest.doors import OPTIONAL_SIGN_IN, Services, Visit, takes
 from api.rest.updates import EVENT_STREAM, event, event_stream, wants_stream
 from engine.state import Status
-from schema.cost import PAGE_LIMIT
+from schema.pages import PAGE_LIMIT
 from schema.rest.events import StreamEnd
 from schema.rest.lobby import LobbyUpdate
 from schema.rest.match import match_of

@@ -18,8 +18,9 @@ from engine.actions import End
 from engine.bots.advice import advisers
 from engine.errors import Reason, RuleError
 from engine.state import Status
-from schema.cost import LOADED, PAGE_LIMIT, USUAL_PAGE
+from schema.cost import LOADED
 from schema.inputs import MoveMeta
+from schema.pages import PAGE_LIMIT, USUAL_PAGE
 from schema.rest import inputs
 from schema.rest.advice import Advice, AdviceList
 from schema.rest.match import (

@@ -16,7 +16,8 @@ from api.rest.doors import Keyed, Player, Seated, Services, Visit, takes
 from api.rest.matches import DEAR, WHOLE, After, First
 from api.rest.updates import STREAMED, Cursor, LastEventId, event, event_stream, wants_stream
 from api.series.service import Progress, Standing, series_not_found
-from schema.cost import LOADED, USUAL_PAGE
+from schema.cost import LOADED
+from schema.pages import USUAL_PAGE
 from schema.rest.events import StreamEnd
 from schema.rest.inputs import CreateSeries
 from schema.rest.match import PageInfo

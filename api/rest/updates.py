@@ -15,7 +15,8 @@ from api.rest.answers import Route, answer, documented, told
 from api.rest.doors import OPTIONAL_SIGN_IN, Charge, Services, Viewer, Visit
 from api.rest.matches import WHOLE, MatchId
 from api.values import Moment
-from schema.cost import LOADED, PAGE_LIMIT
+from schema.cost import LOADED
+from schema.pages import PAGE_LIMIT
 from schema.rest.base import Model
 from schema.rest.events import MatchUpdate, StreamEnd, UpdatePage
 from schema.rest.match import match_of

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.bootstrap import Parts, build
 from api.browsers import guarded
+from api.cancelling import stop
 from api.errors import Unavailable
 from api.graphql.view import GraphQLView, bad_request
 from api.rest.app import create_rest, nothing_here, too_large
@@ -103,9 +104,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         keeping_up = asyncio.create_task(parts.service.keep_up(parts.heed))
         yield
-        keeping_up.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await keeping_up
+        await stop(keeping_up)
         await parts.close()
 
     app = App(

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from api.cancelling import end_if_cancelled
 from api.errors import ServiceError, Unavailable
 from api.ports import Ring
 from api.values import Answer
@@ -86,6 +87,7 @@ class Lobby:
         try:
             yield await self._all(watcher)
             while True:
+                end_if_cancelled()
                 await watcher.changed.wait()
                 watcher.changed.clear()
                 news = await self._next(watcher)

@@ -59,8 +59,11 @@ async def create(service: MatchService, player: Caller, new: CreateMatchInput) -
         Refused: KEY_REUSED.
         Unavailable: Redis cannot be reached.
     """
-    meta = meta_of_new(new.meta, "createMatch", _asked(new))
-    return await service.create(player.player_id, _new_match(new, player), meta)
+    match = _new_match(new, player)
+    # What was left out is what it stands for, however a transport spells that.
+    defaults = {"visibility": match.visibility, "advice": match.advice}
+    meta = meta_of_new(new.meta, "createMatch", {**_asked(new), **defaults})
+    return await service.create(player.player_id, match, meta)
 
 
 async def join(service: MatchService, player: Caller, joining: JoinMatchInput) -> Answer:

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from api.cancelling import end_if_cancelled
 from api.errors import Refused, Unavailable, Unreadable, not_found
 from api.holds import Holds
 from api.ledger import Ledger, now_ms
@@ -57,6 +58,7 @@ class MatchService:
         self._directory = directory
         self._limits = limits
         self._ledger = Ledger(store, jobs, limits, now)
+        self._catching_up = asyncio.Lock()
         self._holds = Holds(directory, limits.seat_hold, now)
 
     # What people do.
@@ -293,11 +295,21 @@ class MatchService:
                         match = timeline.match
                         yield timeline.last(caller)
                     else:
+                        await self._turn()
                         match = fold(match, commit.events)
                         yield moment(commit, match, caller)
                 if match is None or not match.status.over:
                     await self._holds.use(timeline, caller)  # who sat down since follows it
+                    end_if_cancelled()
                     await timeline.wait(version)
+
+    async def _turn(self) -> None:
+        """Wait for one's turn to be told of the past: one update at a time, others in between.
+
+        However many catch up at once, they hold the event loop up no longer than one of them.
+        """
+        async with self._catching_up:
+            await asyncio.sleep(0)
 
     async def updates(
         self, match_id: str, caller: str | None, after: int, limit: int

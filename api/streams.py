@@ -11,6 +11,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
+from api.cancelling import end_if_cancelled
 from api.errors import ServiceError, Unauthenticated
 
 T = TypeVar("T")
@@ -102,6 +103,7 @@ class Streams:
                 if permit is not None:
                     await permit.check()  # it may have ended just before the stream was known here
                 while not self._ended:
+                    end_if_cancelled()
                     stream.require_token()
                     try:
                         item = await stream.next(source)

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from typing import Final
 
 from api.bootstrap import Parts, build
+from api.cancelling import stop
 from api.errors import Refused, Unavailable, Unreadable
 from api.ledger import now_ms
 from api.logs import set_up_logging
@@ -89,13 +90,16 @@ async def _main() -> None:
     settings = read_settings()
     set_up_logging(settings.log_level)
     parts = build(settings)
-    sweeping = asyncio.create_task(Sweeper(parts).run())
+    sweeping, stopped = asyncio.create_task(Sweeper(parts).run()), asyncio.Event()
+    sweeping.add_done_callback(lambda _: stopped.set())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, sweeping.cancel)
+        loop.add_signal_handler(number, stopped.set)
     try:
-        await sweeping
-    except asyncio.CancelledError:
+        await stopped.wait()
+        if sweeping.done():
+            await sweeping  # it never ends by itself but with an error
+        await stop(sweeping)
         log.info("stopped")
     finally:
         await parts.close()

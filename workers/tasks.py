@@ -1,16 +1,20 @@
 """The tasks. Each may be late, lost or run twice: a version that has passed does nothing."""
 
+import logging
 import math
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from api import broker
+from api.errors import Unavailable
 from api.service import MatchService
 from api.settings import read_settings
 from workers import batch, house
 from workers.app import app
 from workers.bench import ENDED_AFTER
 from workers.runtime import runtime
+
+log = logging.getLogger("ringmaster.tasks")
 
 LIMIT_SECONDS = read_settings().bot_limit_ms / 1000
 # For a level that swallows the interruption, or that never comes back to Python to meet it.
@@ -49,4 +53,7 @@ def series(series_id: str, number: int) -> None:
 def _settle(
     work: Callable[[MatchService, str, int], Coroutine[Any, Any, None]], match_id: str, version: int
 ) -> None:
-    runtime.run(work(runtime.parts.service, match_id, version))
+    try:
+        runtime.run(work(runtime.parts.service, match_id, version))
+    except Unavailable as error:
+        log.warning("match %s: %s", match_id, error)  # what is due is sent again

@@ -10,6 +10,7 @@ GRAPHQL_JSON: Final = "application/graphql-response+json"
 EVENTS: Final = "text/event-stream"
 _STATUSES: Final = {"RATE_LIMITED": 429, "UNAVAILABLE": 503, "INTERNAL": 500}
 _BAD_REQUEST: Final = 400
+_LEAST: Final = 0.001  # the smallest weight that is not a refusal
 _CACHED: Final = 128  # header fields as clients send them, which are few
 
 
@@ -25,10 +26,10 @@ def sends_json(content_type: str) -> bool:
 def answer_type(accept: str) -> str | None:
     """The media type of an answer, None if the client takes none that we have."""
     ranges = _ranges(accept) or {"*/*": 1.0}
-    if ranges.get(EVENTS):
-        return EVENTS
     weights = {kind: _weight(kind, ranges) for kind in (GRAPHQL_JSON, JSON)}
     best = max(weights.values())
+    if ranges.get(EVENTS, 0) >= max(best, _LEAST):
+        return EVENTS
     if not best:
         return None
     preferred = GRAPHQL_JSON if GRAPHQL_JSON in ranges else JSON

@@ -66,6 +66,12 @@ class Handler(BaseGraphQLTransportWSHandler[Context, None]):
             {"id": message["id"], "type": "error", "payload": [error.formatted]}
         )
 
+    async def cleanup_operation(self, operation_id: str) -> None:
+        operation = self.operations.get(operation_id)
+        if operation is not None:
+            operation.completed = True  # it sends nothing more, nor gives up an id used again
+        await super().cleanup_operation(operation_id)
+
     async def handle_task_exception(self, error: Exception) -> None:
         if not isinstance(error, WebSocketDisconnected):  # clients come and go
             await super().handle_task_exception(error)

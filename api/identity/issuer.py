@@ -30,7 +30,7 @@ STALE_SECONDS: Final = 3600  # for which they are taken if asking fails
 PAUSE_SECONDS: Final = 10  # between fetches, whatever is asked for meanwhile
 RETRY_SECONDS: Final = 2  # between fetches that fail
 NAMELESS: Final = "Player"
-_LATEST: Final = 253_402_300_799  # the end of the year 9999
+_LATEST: Final = 253_402_214_400  # a day before the end of the year 9999, the last there is
 _SUBJECT_LIMIT: Final = 1024
 
 log = logging.getLogger("ringmaster.identity")
@@ -163,7 +163,17 @@ def _name(claims: dict[str, Any]) -> str:
 
 
 def _scopes(claim: object) -> frozenset[Scope]:
-    """Those of ours that a claim names; everything that a guest may do if it names none."""
-    words = claim.split() if isinstance(claim, str) else ()
-    named = frozenset(scope for scope in Scope if scope.value.lower() in words)
+    """Those of ours that a claim names; everything that a guest may do if it names none.
+
+    Raises:
+        Unauthenticated: it cannot be read: it is neither a string nor a list of strings, or it
+            spells one of ours in another case, which scopes are told apart by (RFC 6749, 3.3).
+    """
+    given = claim.split() if isinstance(claim, str) else [] if claim is None else claim
+    if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
+        raise unknown()
+    ours = {scope.value.lower(): scope for scope in Scope}
+    if any(word not in ours and word.lower() in ours for word in given):
+        raise unknown()
+    named = frozenset(ours[word] for word in given if word in ours)
     return named or frozenset({Scope.PLAY})

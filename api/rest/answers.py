@@ -41,7 +41,7 @@ def documented(*statuses: int, **more: Any) -> dict[str, Any]:
     """What a route may answer beside its success, for the document."""
     found: dict[int | str, Any] = {
         status: {"model": Problem, "description": HTTPStatus(status).phrase}
-        for status in (*statuses, *_ALWAYS)
+        for status in sorted({*statuses, *_ALWAYS, *((413,) if 415 in statuses else ())})
     }
     return {"responses": {**found, **more.pop("responses", {})}, **more}
 
@@ -115,6 +115,8 @@ def malformed(request: Request, error: RequestValidationError) -> Problem:
         for fault in error.errors()
         if fault["type"] != "none_required"  # the other half of what may be left out
     ]
+    if any(fault["type"] == "json_invalid" for fault in error.errors()):
+        return _problem(422, ErrorCode.INVALID_INPUT, "The body cannot be read as JSON.")
     first = faults[0]
     sentence = f"{'.'.join(first.path)}: {first.message}"
     return _problem(422, ErrorCode.INVALID_INPUT, sentence, path=first.path, errors=faults)

@@ -21,7 +21,7 @@ from schema.scopes import Scope
 
 SIGN_IN_FIRST: Final = "Sign in first: `POST /v1/guests` gives a token to send as `Bearer TOKEN`."
 OPTIONAL_SIGN_IN: Final[dict[str, Any]] = {"security": [{}, {"HTTPBearer": []}]}
-_TAG: Final = r'^("[1-9][0-9]{0,8}"|[1-9][0-9]{0,8}|\*)$'
+_TAG: Final = r'^((W/)?"[1-9][0-9]{0,8}"|[1-9][0-9]{0,8}|\*)$'
 _QUOTED: Final = re.compile(r'"(.*)"\Z')
 _KEY_WORDS: Final = (
     "1 to 128 printable ASCII characters: the same key again does it only once, and is answered "
@@ -31,7 +31,10 @@ _SIGN_IN_WORDS: Final = (
     "As secret as the token that it leads to: 32 to 128 printable ASCII characters that nobody can "
     "guess. The same key and name give the same player and token again for a day."
 )
-_VERSION_WORDS: Final = 'The match\'s version as `"17"`: refuse with 412 at any other; `*`: at all.'
+_VERSION_WORDS: Final = (
+    'The match\'s version as `"17"`, or as a proxy may have made it `W/"17"`: refuse with 412 at '
+    "any other. `*`: at all."
+)
 
 # Says in the document how to sign in; what is sent is judged by `recognise`, which tells more.
 _bearer = HTTPBearer(auto_error=False, description="A token of `POST /v1/guests`.")
@@ -78,9 +81,7 @@ Seated = Annotated[Caller, Depends(_seated)]
 
 
 class Charge:
-    """What a route takes from a bucket before it does anything.
-
-    ``each``: per node of a page; ``usual``: as many as it has if nobody says how many.
+    """What a route takes from a bucket before it does anything; ``each``: per node of a page.
 
     Raises:
         Unauthenticated: the token is not valid.
@@ -88,13 +89,10 @@ class Charge:
         Unavailable: Redis cannot be reached.
     """
 
-    def __init__(
-        self, bucket: Bucket, points: int = 1, each: int = 0, usual: int = USUAL_PAGE
-    ) -> None:
+    def __init__(self, bucket: Bucket, points: int = 1, each: int = 0) -> None:
         self._bucket = bucket
         self._points = points
         self._each = each
-        self._usual = usual
 
     async def __call__(self, request: Request, parts: Services, visitor: Visit) -> None:
         """Charge whoever is calling; a guess at a token is a read of its address."""
@@ -105,16 +103,17 @@ class Charge:
             await parts.limiter.charge_address(Bucket.READS, address, LOADED)
             raise
         charged = Charged(None if caller is None else caller.player_id, address)
-        amount = self._points + self._each * _nodes(request, self._usual)
+        amount = self._points + self._each * _nodes(request)
         standing = await parts.limiter.charge(self._bucket, charged, amount)
         if standing is not None:
             request.state.rate_limit = standing.headers()
 
 
-def _nodes(request: Request, usual: int) -> int:
+def _nodes(request: Request) -> int:
     """How many nodes a page is asked to have; what is wrong with that is told elsewhere."""
-    asked = request.query_params.get("first", str(usual))
-    return min(int(asked), PAGE_LIMIT) if asked.isdecimal() and len(asked) < 4 else 0
+    asked = request.query_params.get("first", str(USUAL_PAGE))
+    wanted = int(asked) if asked.isdecimal() and len(asked) < 4 else 0
+    return wanted if wanted <= PAGE_LIMIT else 0
 
 
 def takes(bucket: Bucket, points: int = 1, each: int = 0) -> list[Any]:
@@ -144,14 +143,16 @@ def _secret_key(
 def _meta(
     keyed: Annotated[MoveMeta, Depends(_key)],
     version: Annotated[
-        Annotated[str, Field(pattern=r'^("[1-9][0-9]{0,8}"|[1-9][0-9]{0,8}|\*)$')]
-        | SkipJsonSchema[None],
+        Annotated[str, Field(pattern=_TAG)] | SkipJsonSchema[None],
         Header(alias="If-Match", description=_VERSION_WORDS),
     ] = None,
 ) -> MoveMeta:
     if version is None or version == "*":
         return keyed
-    return MoveMeta(idempotency_key=keyed.idempotency_key, expected_version=int(version.strip('"')))
+    return MoveMeta(
+        idempotency_key=keyed.idempotency_key,
+        expected_version=int(version.removeprefix("W/").strip('"')),
+    )
 
 
 SecretKey = Annotated[str | None, Depends(_secret_key)]

@@ -135,7 +135,9 @@ async def match(
     """With the hand and the legal moves of the caller's own seat, if any."""
     found = await _look(parts, viewer, match_id)
     tag = f'"{found.version}"'
-    if known is not None and tag in (each.strip() for each in known.split(",")):
+    # Compared weakly (RFC 9110, 13.1.2): a proxy that compresses makes tags weak.
+    tags = [each.strip().removeprefix("W/") for each in (known or "").split(",")]
+    if tag in tags or "*" in tags:
         return Response(status_code=304, headers={"ETag": tag})
     return match_answer(found)
 

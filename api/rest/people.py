@@ -29,7 +29,9 @@ router = APIRouter(prefix="/v1", tags=["people and bots"], route_class=Route)
 
 async def _charge_address(request: Request, parts: Services) -> None:
     address = request.client.host if request.client else ""
-    await parts.limiter.charge_address(Bucket.CREATES, address)
+    standing = await parts.limiter.charge_address(Bucket.CREATES, address)
+    if standing is not None:
+        request.state.rate_limit = standing.headers()
 
 
 @router.post(

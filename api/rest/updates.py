@@ -10,13 +10,14 @@ from pydantic.json_schema import SkipJsonSchema
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from api.errors import ServiceError
+from api.graphql.negotiation import answer_type
 from api.limits.buckets import Bucket
 from api.rest.answers import Route, answer, documented, told
 from api.rest.doors import OPTIONAL_SIGN_IN, Charge, Services, Viewer, Visit
 from api.rest.matches import WHOLE, MatchId
 from api.values import Moment
 from schema.cost import LOADED
-from schema.pages import PAGE_LIMIT
+from schema.pages import PAGE_LIMIT, USUAL_PAGE
 from schema.rest.base import Model
 from schema.rest.events import MatchUpdate, StreamEnd, UpdatePage
 from schema.rest.match import match_of
@@ -60,7 +61,7 @@ STREAMED: Final[dict[int | str, Any]] = {
 
 
 _STREAM: Final = Charge(Bucket.STREAMS)
-_PAGE: Final = Charge(Bucket.READS, LOADED, each=WHOLE, usual=PAGE_LIMIT)
+_PAGE: Final = Charge(Bucket.READS, LOADED, each=WHOLE)
 
 
 async def _charge(request: Request, parts: Services, visitor: Visit) -> None:
@@ -85,7 +86,7 @@ async def match_updates(
     after: Cursor = None,
     first: Annotated[
         int, Query(ge=1, le=PAGE_LIMIT, description="Updates of a page.")
-    ] = PAGE_LIMIT,
+    ] = USUAL_PAGE,
     last_event_id: LastEventId = None,
 ) -> Response:
     """As JSON, a page from version `after` (0) on. As `text/event-stream`, the state first, or
@@ -106,7 +107,7 @@ async def match_updates(
 
 def wants_stream(request: Request) -> bool:
     """Whether a client asks for server-sent events."""
-    return EVENT_STREAM in request.headers.get("accept", "")
+    return answer_type(request.headers.get("accept", "")) == EVENT_STREAM
 
 
 def event_stream(events: AsyncGenerator[ServerSentEvent, None]) -> Response:

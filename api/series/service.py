@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from api.cancelling import end_if_cancelled
 from api.errors import Refused, Unavailable
 from api.ledger import fingerprint, key_reused, now_ms
 from api.ports import Key, Ring
@@ -187,6 +188,7 @@ class SeriesService:
                 rung = bell.rung
                 new = await self._since(series_id, last)
                 if not new:
+                    end_if_cancelled()
                     await rung.wait()
                     continue
                 last = new[-1]

@@ -16,6 +16,7 @@ from schema import inputs
 from schema.rest.base import Input
 from schema.scopes import Scope
 
+TEN_YEARS = 10 * 365 * 24 * 3600  # seconds
 Name = Annotated[StrictStr, Field(min_length=1, max_length=40)]
 
 
@@ -185,7 +186,9 @@ class CreateToken(
 ):
     name: Name
     scopes: list[Annotated[Scope, Field(strict=False)]] = Field(min_length=1, max_length=4)
-    expires_in_seconds: Annotated[StrictInt, Field(ge=1, lt=2**31), WHOLE] | None = None
+    expires_in_seconds: Annotated[StrictInt, Field(ge=1, le=10 * 365 * 24 * 3600), WHOLE] | None = (
+        None
+    )
 
 
 class SignIn(Input):

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.client import Client
+from tests.rest_client import RestClient
 
 PLAYER, OPEN, BOT = {"kind": "PLAYER"}, {"kind": "OPEN"}, {"kind": "BOT"}
 
@@ -135,3 +136,17 @@ async def test_what_does_not_exist_yet_has_no_version(client):
     )
 
     assert payload["userErrors"][0]["path"] == ["expectedVersion"]
+
+
+async def test_what_was_left_out_is_what_it_stands_for_by_either_transport(client, stack):
+    body = {"seats": [PLAYER, OPEN]}
+    spelled = {**body, "visibility": "PRIVATE", "advice": False}
+    async with RestClient(stack.url) as rest:
+        rest.http.headers["authorization"] = f"Bearer {client.token}"
+        by_graphql = await create(client, "both-1", PLAYER, OPEN)
+        answers = [
+            await rest.post("/matches", b, idempotency_key="both-1") for b in (body, spelled)
+        ]
+
+    assert [answer.status_code for answer in answers] == [201, 201]
+    assert {answer.json()["id"] for answer in answers} == {by_graphql["match"]["id"]}

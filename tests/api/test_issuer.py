@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 
 import jwt
 import pytest
@@ -102,12 +103,24 @@ async def test_a_name_is_taken_if_it_can_be_shown(world, claims, name):
         ("openid profile", {Scope.PLAY}),
         ("openid spectate", {Scope.SPECTATE}),
         ("bot operate", {Scope.BOT, Scope.OPERATE}),
-        ("OPERATE", {Scope.PLAY}),
-        (["operate"], {Scope.PLAY}),
+        (["openid", "spectate"], {Scope.SPECTATE}),
+        ([], {Scope.PLAY}),
     ],
 )
 async def test_scopes_are_those_that_the_claim_names(world, scope, scopes):
     assert (await world.known(KEY.sign(scope=scope))).scopes == scopes
+
+
+@pytest.mark.parametrize("scope", ["OPERATE", "Spectate", 5, {"spectate": True}, [["spectate"]]])
+async def test_a_scope_that_cannot_be_read_opens_nothing(world, scope):
+    with pytest.raises(Unauthenticated):
+        await world.known(KEY.sign(scope=scope))
+
+
+async def test_who_never_expires_can_still_make_tokens(world):
+    caller = await world.known(KEY.sign(exp=10**30))
+
+    assert datetime.fromtimestamp(caller.expires_at / 1000, tz=UTC).year == 9999
 
 
 def _raw(header: dict, claims: dict, signature: bytes = b"") -> str:

@@ -446,3 +446,29 @@ async def test_signing_in_again_under_a_secret_key_gives_the_same_player(rest):
 
     assert answers[0].json() == answers[1].json()
     assert (guessable.status_code, guessable.json()["path"]) == (422, ["Idempotency-Key"])
+
+
+async def test_tags_that_a_proxy_made_weak_are_understood(rest):
+    match = await rest.create(PLAYER, OPEN)
+    path = f"/v1/matches/{match['id']}"
+
+    for known in ('W/"1"', '"9", W/"1"', "*"):
+        answer = await rest.http.get(path, headers={"if-none-match": known})
+        assert answer.status_code == 304
+    assert (await rest.http.get(path, headers={"if-none-match": 'W/"2"'})).status_code == 200
+    left = await rest.post(f"/matches/{match['id']}/start", if_match='W/"1"')
+    assert left.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "accept",
+    ["text/event-stream;q=0, application/json", "application/json, text/event-stream;q=0.1"],
+)
+async def test_who_prefers_json_is_sent_no_stream(rest, accept):
+    match = await rest.create(PLAYER, BOT)
+
+    answer = await rest.http.get(
+        f"/v1/matches/{match['id']}/updates", headers={"accept": accept}, timeout=5
+    )
+
+    assert answer.headers["content-type"] == "application/json"

@@ -532,3 +532,23 @@ async def test_a_code_of_another_match_than_the_one_meant_is_refused(service):
         await service.join_by_code(code, other.view.match_id, "bob", "Bob", None)
 
     assert refused.value.code is ErrorCode.NOT_FOUND
+
+
+async def test_who_catches_up_lets_others_in_between(service):
+    match_id, _ = await playing(service)
+    version = (await service.look(match_id, "ann")).version
+    turns, done = 0, asyncio.Event()
+
+    async def other() -> None:
+        nonlocal turns
+        while not done.is_set():
+            turns += 1
+            await asyncio.sleep(0)
+
+    waiting = asyncio.create_task(other())
+    moments = await collect(service, match_id, "ann", 0, version)
+    done.set()
+    await waiting
+
+    assert len(moments) == version
+    assert turns >= version - 1

@@ -352,3 +352,24 @@ async def test_a_client_recomputes_the_chained_hash_from_what_it_is_sent(client)
         )
         digest = sha256(digest + canonical.encode()).digest()
         assert update["match"]["hash"] == digest.hex(), update["version"]
+
+
+async def test_what_is_completed_at_once_sends_nothing_more(client: Client, stack: Stack):
+    match = await client.create({"kind": "PLAYER"}, *[{"kind": "OPEN"}] * 2, visibility="PUBLIC")
+    async with client.socket() as ws, Client(stack.url) as bob:
+        await bob.sign_in("Bob")
+        for number in range(150):  # a cancellation that meets a write to Redis was swallowed
+            await subscribe(ws, str(number), match["id"])
+            await asyncio.sleep(0.0005 * (number % 5))
+            await ws.send(json.dumps({"id": str(number), "type": "complete"}))
+        await asyncio.sleep(0.5)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.5):
+                async for _ in messages(ws):
+                    pass  # states sent before they were completed
+
+        await bob.join(matchId=match["id"], name="Bob")
+
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await anext(messages(ws))

@@ -22,12 +22,22 @@ from api.store.redis import connect
 from tests.client import Client
 
 settings.register_profile(
-    "default", max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "default", max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "thorough", max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+# Files that wait for processes for a minute or two; begun last, they would be waited for at the end.
+LONG = ("test_up.py", "test_connections.py", "test_revocation.py")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first, whatever order the others have."""
+    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 def servers() -> list[str]:

@@ -16,8 +16,8 @@ from graphql import (
     SelectionSetNode,
     parse,
     specified_rules,
+    validate,
 )
-from strawberry.schema.schema import validate_document
 
 MAX_TOKENS: Final = 400
 MAX_DEPTH: Final = 15
@@ -71,7 +71,8 @@ def _faults(schema: GraphQLSchema, text: str, introspection: bool) -> tuple[Grap
         if misshapen is not None:
             return (GraphQLError(misshapen),)
         rules = _RULES if introspection else _CLOSED_RULES
-        return tuple(validate_document(schema, document, rules))
+        # "Did you mean ..." tells the schema a name at a time.
+        return tuple(validate(schema, document, rules, hide_suggestions=not introspection))
     except RecursionError:
         return (GraphQLError(TOO_DEEP),)
 

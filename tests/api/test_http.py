@@ -226,12 +226,14 @@ async def test_without_introspection_and_development_neither_is_served(closed):
     asked = await ask(closed, {"query": "{ __schema { types { name } } }"})
     by_type = await ask(closed, {"query": '{ __type(name: "Match") { name } }'})
     name = await ask(closed, QUERY)
+    guess = await ask(closed, {"query": "{ matchs { id } }"})
     async with Client(closed.url) as nobody:
         page = await nobody.http.get("/graphql", headers={"accept": "text/html"})
 
     for answer in (asked, by_type):
         assert answer.json()["errors"][0]["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
     assert name.json()["data"] == {"__typename": "Query"}
+    assert "Did you mean" not in guess.text
     assert page.status_code == 405
 
 

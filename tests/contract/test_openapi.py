@@ -19,7 +19,7 @@ from api.app import create_app
 from api.cli.embedded import free_port
 from api.settings import Settings
 
-EXAMPLES = os.environ.get("FUZZ_EXAMPLES", "4")  # `make fuzz` raises it
+EXAMPLES = os.environ.get("FUZZ_EXAMPLES", "2")  # `make fuzz` raises it
 # Rules between fields, stale versions and used keys are no part of a JSON schema.
 LEFT_OUT = "positive_data_acceptance"
 

@@ -30,7 +30,7 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
-# Files that wait for processes for a minute or two; begun last, they would be waited for at the end.
+# Files that wait for processes for a minute or two; begun last, they would be waited for alone.
 LONG = ("test_up.py", "test_connections.py", "test_revocation.py")
 
 

@@ -1,20 +1,14 @@
 """The lobby: the public matches that can be joined, as a page or as a stream."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-
 from fastapi import APIRouter, Request, Response
-from sse_starlette import ServerSentEvent
 
-from api.errors import ServiceError
 from api.limits.buckets import Bucket
 from api.lobby import News
-from api.rest.answers import Route, answer, documented, told
+from api.rest.answers import Route, answer, documented
 from api.rest.doors import OPTIONAL_SIGN_IN, Services, Visit, takes
-from api.rest.updates import EVENT_STREAM, event, event_stream, wants_stream
+from api.rest.updates import EVENT_STREAM, Told, event_stream, wants_stream
 from engine.state import Status
 from schema.pages import PAGE_LIMIT
-from schema.rest.events import StreamEnd
 from schema.rest.lobby import LobbyUpdate
 from schema.rest.match import match_of
 
@@ -35,20 +29,10 @@ async def lobby(request: Request, parts: Services, visitor: Visit) -> Response:
     """
     permit = await visitor.permit()
     if wants_stream(request):
-        return event_stream(_events(parts.streams.lasting(parts.lobby.follow(), permit)))
+        news = parts.streams.lasting(parts.lobby.follow(), permit)
+        return event_stream(news, lambda one: Told(_update(one)))
     found, _ = await parts.service.page(Status.LOBBY, None, PAGE_LIMIT, None)
     return answer(_update(News(tuple(found), ())))
-
-
-async def _events(news: AsyncGenerator[News, None]) -> AsyncGenerator[ServerSentEvent, None]:
-    try:
-        async with aclosing(news):
-            async for one in news:
-                yield event("update", _update(one))
-    except ServiceError as error:
-        yield event("problem", told(error))
-        return
-    yield event("complete", StreamEnd(reason="LIFETIME"))
 
 
 def _update(news: News) -> LobbyUpdate:

@@ -1,24 +1,19 @@
 """Series: many matches between bots."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
-from sse_starlette import ServerSentEvent
 
 from api import requests
-from api.errors import ServiceError
 from api.limits.buckets import Bucket
 from api.paging import counted_cursor, counted_place, page_info
-from api.rest.answers import Route, answer, documented, told
+from api.rest.answers import Route, answer, documented
 from api.rest.doors import Keyed, Player, Seated, Services, Visit, takes
 from api.rest.matches import DEAR, WHOLE, After, First
-from api.rest.updates import STREAMED, Cursor, LastEventId, event, event_stream, wants_stream
+from api.rest.updates import STREAMED, Cursor, LastEventId, Told, event_stream, wants_stream
 from api.series.service import Progress, Standing, series_not_found
 from schema.cost import LOADED
 from schema.pages import USUAL_PAGE
-from schema.rest.events import StreamEnd
 from schema.rest.inputs import CreateSeries
 from schema.rest.match import PageInfo
 from schema.rest.replay import Replay
@@ -154,29 +149,18 @@ async def series_updates(
     if standing.status.over and cursor == standing.step.version:
         return Response(status_code=204)
     progress = parts.series.follow(series_id, seated.player_id, cursor)
-    return event_stream(_events(parts.streams.lasting(progress, await visitor.permit())))
+    return event_stream(parts.streams.lasting(progress, await visitor.permit()), _told)
 
 
-async def _events(
-    progress: AsyncGenerator[Progress, None],
-) -> AsyncGenerator[ServerSentEvent, None]:
-    over = False
-    try:
-        async with aclosing(progress):
-            async for made in progress:
-                over = made.standing.status.over
-                step = made.standing.step
-                update = SeriesUpdate(
-                    version=step.version,
-                    at=at(step.at),
-                    results=matches_of(made.results),
-                    series=_series(made.standing),
-                )
-                yield event("update", update, step.version)
-    except ServiceError as error:
-        yield event("problem", told(error))
-        return
-    yield event("complete", StreamEnd(reason="OVER" if over else "LIFETIME"))
+def _told(made: Progress) -> Told:
+    step = made.standing.step
+    update = SeriesUpdate(
+        version=step.version,
+        at=at(step.at),
+        results=matches_of(made.results),
+        series=_series(made.standing),
+    )
+    return Told(update, step.version, made.standing.status.over)
 
 
 async def _look(parts: Services, seated: Seated, series_id: str) -> Standing:

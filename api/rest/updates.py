@@ -1,8 +1,8 @@
 """Following a match: a page of updates, or a stream of server-sent events that resumes."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import Field
@@ -21,7 +21,8 @@ from schema.pages import PAGE_LIMIT, USUAL_PAGE
 from schema.rest.base import Model
 from schema.rest.events import MatchUpdate, StreamEnd, UpdatePage
 from schema.rest.match import match_of
-from schema.rest.problem import Problem
+
+T = TypeVar("T")
 
 PING_SECONDS: Final = 15
 SEND_SECONDS: Final = 20  # for a client that reads nothing any more
@@ -102,7 +103,7 @@ async def match_updates(
     if standing.view.status.over and cursor == standing.version:
         return Response(status_code=204)
     moments = parts.service.follow(match_id, viewer, cursor)
-    return event_stream(_events(parts.streams.lasting(moments, await visitor.permit())))
+    return event_stream(parts.streams.lasting(moments, await visitor.permit()), _told)
 
 
 def wants_stream(request: Request) -> bool:
@@ -110,36 +111,47 @@ def wants_stream(request: Request) -> bool:
     return answer_type(request.headers.get("accept", "")) == EVENT_STREAM
 
 
-def event_stream(events: AsyncGenerator[ServerSentEvent, None]) -> Response:
-    """Events as they happen, with pings between them; ended when nobody reads them."""
-    return EventSourceResponse(events, ping=PING_SECONDS, send_timeout=SEND_SECONDS, sep="\n")
+class Told(NamedTuple):
+    """An update as a stream tells it; ``over``: nothing will follow."""
+
+    update: Model | str  # or JSON already
+    cursor: int | None = None
+    over: bool = False
 
 
-def event(name: str, told: Model | str, id_: int | None = None) -> ServerSentEvent:
-    """A model, or one that is JSON already, as a server-sent event."""
-    return ServerSentEvent(
-        told
-        if isinstance(told, str)
-        else told.model_dump_json(exclude_none=isinstance(told, Problem)),
-        event=name,
-        id=None if id_ is None else str(id_),
-        retry=RETRY_MS if id_ is not None else None,
+def event_stream(source: AsyncGenerator[T, None], told_of: Callable[[T], Told]) -> Response:
+    """What a source yields as server-sent events, with pings between them and a typed end."""
+    return EventSourceResponse(
+        _events(source, told_of), ping=PING_SECONDS, send_timeout=SEND_SECONDS, sep="\n"
     )
 
 
 async def _events(
-    moments: AsyncGenerator[Moment, None],
+    source: AsyncGenerator[T, None], told_of: Callable[[T], Told]
 ) -> AsyncGenerator[ServerSentEvent, None]:
     over = False
     try:
-        async with aclosing(moments):
-            async for moment in moments:
-                over = moment.view.status.over
-                yield event("update", _encoded(moment), moment.version)
+        async with aclosing(source):
+            async for item in source:
+                update, cursor, over = told_of(item)
+                yield _event("update", update, cursor)
     except ServiceError as error:
-        yield event("problem", told(error))
+        yield _event("problem", told(error).model_dump_json(exclude_none=True))
         return
-    yield event("complete", StreamEnd(reason="OVER" if over else "LIFETIME"))
+    yield _event("complete", StreamEnd(reason="OVER" if over else "LIFETIME"))
+
+
+def _event(name: str, data: Model | str, cursor: int | None = None) -> ServerSentEvent:
+    return ServerSentEvent(
+        data if isinstance(data, str) else data.model_dump_json(),
+        event=name,
+        id=None if cursor is None else str(cursor),
+        retry=None if cursor is None else RETRY_MS,
+    )
+
+
+def _told(moment: Moment) -> Told:
+    return Told(_encoded(moment), moment.version, moment.view.status.over)
 
 
 def _encoded(moment: Moment) -> str:

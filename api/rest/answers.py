@@ -72,8 +72,7 @@ class Route(APIRoute):
                 if error.status_code != HTTPStatus.BAD_REQUEST:
                     raise
                 # Nested beyond what can be read, or no text at all.
-                sentence = "The body cannot be read as JSON."
-                return problem_answer(_problem(422, ErrorCode.INVALID_INPUT, sentence))
+                return problem_answer(_unreadable())
             except Exception as error:  # noqa: BLE001 - its text could carry a hidden card
                 log.error("unexpected %s at %s", type(error).__name__, self.path)  # noqa: TRY400
                 return problem_answer(_problem(500, "INTERNAL", "Something failed on our side."))
@@ -110,16 +109,20 @@ def malformed(request: Request, error: RequestValidationError) -> Problem:
     if sent.lower() != "application/json" and any(e["loc"][0] == "body" for e in error.errors()):
         sentence = "A body is JSON: `Content-Type: application/json`."
         return _problem(415, "UNSUPPORTED_MEDIA_TYPE", sentence)
+    if any(fault["type"] == "json_invalid" for fault in error.errors()):
+        return _unreadable()
     faults = [
         FieldProblem(path=_place(fault["loc"]), message=fault["msg"])
         for fault in error.errors()
         if fault["type"] != "none_required"  # the other half of what may be left out
     ]
-    if any(fault["type"] == "json_invalid" for fault in error.errors()):
-        return _problem(422, ErrorCode.INVALID_INPUT, "The body cannot be read as JSON.")
     first = faults[0]
     sentence = f"{'.'.join(first.path)}: {first.message}"
     return _problem(422, ErrorCode.INVALID_INPUT, sentence, path=first.path, errors=faults)
+
+
+def _unreadable() -> Problem:
+    return _problem(422, ErrorCode.INVALID_INPUT, "The body cannot be read as JSON.")
 
 
 def _place(loc: tuple[int | str, ...]) -> list[str]:

@@ -12,7 +12,7 @@ from api.bootstrap import Parts
 from api.errors import Unauthenticated
 from api.identity.caller import Caller
 from api.identity.visitor import Visitor
-from api.limits.buckets import Bucket
+from api.limits.buckets import Bucket, Standing
 from api.limits.limiter import Caller as Charged
 from schema.cost import LOADED
 from schema.inputs import MoveMeta
@@ -80,6 +80,17 @@ Player = Annotated[Caller, Depends(_player)]
 Seated = Annotated[Caller, Depends(_seated)]
 
 
+def address_of(request: Request) -> str:
+    """Where a request comes from."""
+    return request.client.host if request.client else ""
+
+
+def tell(request: Request, standing: Standing | None) -> None:
+    """Let the answer carry what is left of a bucket."""
+    if standing is not None:
+        request.state.rate_limit = standing.headers()
+
+
 class Charge:
     """What a route takes from a bucket before it does anything; ``each``: per node of a page.
 
@@ -96,7 +107,7 @@ class Charge:
 
     async def __call__(self, request: Request, parts: Services, visitor: Visit) -> None:
         """Charge whoever is calling; a guess at a token is a read of its address."""
-        address = request.client.host if request.client else ""
+        address = address_of(request)
         try:
             caller = await visitor.caller()
         except Unauthenticated:
@@ -104,9 +115,7 @@ class Charge:
             raise
         charged = Charged(None if caller is None else caller.player_id, address)
         amount = self._points + self._each * _nodes(request)
-        standing = await parts.limiter.charge(self._bucket, charged, amount)
-        if standing is not None:
-            request.state.rate_limit = standing.headers()
+        tell(request, await parts.limiter.charge(self._bucket, charged, amount))
 
 
 def _nodes(request: Request) -> int:

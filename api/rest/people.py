@@ -15,7 +15,9 @@ from api.rest.doors import (
     SecretKey,
     Services,
     SignedIn,
+    address_of,
     takes,
+    tell,
 )
 from api.values import Meta
 from engine.bots import LEVELS
@@ -28,10 +30,7 @@ router = APIRouter(prefix="/v1", tags=["people and bots"], route_class=Route)
 
 
 async def _charge_address(request: Request, parts: Services) -> None:
-    address = request.client.host if request.client else ""
-    standing = await parts.limiter.charge_address(Bucket.CREATES, address)
-    if standing is not None:
-        request.state.rate_limit = standing.headers()
+    tell(request, await parts.limiter.charge_address(Bucket.CREATES, address_of(request)))
 
 
 @router.post(

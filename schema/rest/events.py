@@ -1,7 +1,7 @@
 """What happens in a match as REST tells it; ``type`` is the name of the GraphQL type."""
 
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import Field
 
@@ -93,20 +93,7 @@ MatchEvent = Annotated[
     Field(discriminator="type"),
 ]
 _BY_NAME: Final[dict[str, Any]] = {
-    model.__name__: model
-    for model in (
-        PlayerJoined,
-        PlayerLeft,
-        MatchStarted,
-        HandsDealt,
-        HandChosen,
-        SetShown,
-        CardScouted,
-        TurnExpired,
-        RoundEnded,
-        MatchFinished,
-        MatchAbandoned,
-    )
+    model.__name__: model for model in get_args(get_args(MatchEvent)[0])
 }
 
 

@@ -24,7 +24,7 @@ from engine.state import Match, Status, Visibility
 from engine.views import view
 from schema.codes import ErrorCode
 
-ATTEMPTS: Final = 3
+ATTEMPTS: Final = 10  # more than there are others who may act at once
 
 log = logging.getLogger("ringmaster.service")
 

@@ -324,6 +324,33 @@ async def test_fifty_writers_make_one_move(world):
     assert set(outcomes) == {"shown", "NOT_YOUR_TURN"}
 
 
+class Rivals(MemoryStore):
+    """A store in which others are quicker: before each append one of them makes a choice."""
+
+    waiting: list[str]
+    other: MatchService
+
+    async def append(self, append: Append) -> bool:
+        if self.waiting:
+            await choose(self.other, append.match_id, self.waiting.pop())
+        return await super().append(append)
+
+
+async def test_a_choice_that_all_others_overtake_is_made_all_the_same():
+    world = World(MemoryStore(), MemoryDirectory())
+    answer = await world.service().create("ann", new(PLAYER, OPEN, OPEN, OPEN, OPEN))
+    match_id = answer.view.match_id
+    others = ["bob", "cid", "dan", "eve"]
+    for player in others:
+        await world.service().join(match_id, player, Joining(player))
+    store = Rivals(**vars(world.store))
+    store.waiting, store.other = others, world.service()
+
+    answer = await choose(World(store, world.directory).service(), match_id, "ann")
+
+    assert answer.view.status is Status.PLAYING
+
+
 class LosesAnswers(MemoryStore):
     """A store whose appends succeed and then report a failure, as after a lost connection."""
 

@@ -40,7 +40,10 @@ _VERSION_WORDS: Final = (
 _bearer = HTTPBearer(auto_error=False, description="A token of `POST /v1/guests`.")
 
 
-def _parts(request: Request) -> Parts:
+# All are coroutines: FastAPI calls what is none in a thread, which costs more than the work itself.
+
+
+async def _parts(request: Request) -> Parts:
     parts: Parts = request.app.state.parts
     return parts
 
@@ -48,7 +51,7 @@ def _parts(request: Request) -> Parts:
 Services = Annotated[Parts, Depends(_parts)]
 
 
-def _visitor(request: Request, parts: Services) -> Visitor:
+async def _visitor(request: Request, parts: Services) -> Visitor:
     return Visitor(parts.identity, request.headers.get("authorization"), SIGN_IN_FIRST)
 
 
@@ -130,7 +133,7 @@ def takes(bucket: Bucket, points: int = 1, each: int = 0) -> list[Any]:
     return [Depends(Charge(bucket, points, each))]
 
 
-def _key(
+async def _key(
     key: Annotated[
         Annotated[str, Field(pattern=r"^[!-~]{1,130}$")] | SkipJsonSchema[None],
         Header(alias="Idempotency-Key", description=_KEY_WORDS),
@@ -140,16 +143,16 @@ def _key(
     return MoveMeta(idempotency_key=quoted.group(1) if quoted else key)
 
 
-def _secret_key(
+async def _secret_key(
     key: Annotated[
         Annotated[str, Field(pattern=r"^[!-~]{32,130}$")] | SkipJsonSchema[None],
         Header(alias="Idempotency-Key", description=_SIGN_IN_WORDS),
     ] = None,
 ) -> str | None:
-    return _key(key).idempotency_key
+    return (await _key(key)).idempotency_key
 
 
-def _meta(
+async def _meta(
     keyed: Annotated[MoveMeta, Depends(_key)],
     version: Annotated[
         Annotated[str, Field(pattern=_TAG)] | SkipJsonSchema[None],

@@ -46,7 +46,7 @@ class Moment:
     at: int
     events: tuple[PublicEvent, ...]
     view: View
-    encoded: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    encoded: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What happens in a match as clients see it, built from redacted events alone."""
 
 from datetime import datetime
-from typing import Annotated, assert_never
+from typing import Annotated, Any, assert_never
 
 import strawberry
 from strawberry import Private, field
@@ -100,6 +100,8 @@ class MatchUpdate:
     at_ms: Private[int]
     version: int = field(description="Give it as `after` to resume from here.")
     match: Match = field(directives=weighs(LOADED))
+    # What was made of it, by selection: the same for all who are told of it.
+    told: Private[dict[Any, dict[str, Any]]]
 
     @field
     def at(self) -> datetime:

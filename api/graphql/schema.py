@@ -21,6 +21,7 @@ from api.graphql.cost import Costs
 from api.graphql.documents import MAX_TOKENS, TOO_DEEP, faults, is_known, parsed
 from api.graphql.gate import Admission
 from api.graphql.mutations import Mutation
+from api.graphql.plans import Executor
 from api.graphql.queries import Query
 from api.graphql.subscriptions import Subscription
 from api.limits.buckets import refusal_headers
@@ -191,5 +192,6 @@ schema = Schema(
     subscription=Subscription,
     config=StrawberryConfig(auto_camel_case=True),
     extensions=[Passing],
+    execution_context_class=Executor,
 )
 costs: Final = Costs(schema._schema)  # noqa: SLF001 - strawberry keeps it there

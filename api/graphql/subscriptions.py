@@ -72,9 +72,18 @@ async def _lobby(news: AsyncGenerator[News, None]) -> AsyncGenerator[LobbyUpdate
 async def _updates(moments: AsyncGenerator[Moment, None]) -> AsyncGenerator[MatchUpdate, None]:
     async with aclosing(moments):
         async for moment in moments:
-            yield MatchUpdate(
-                happened=moment.events,
-                at_ms=moment.at,
-                version=moment.version,
-                match=match_of(moment.view, moment.version, moment.hash),
-            )
+            yield _update(moment)
+
+
+def _update(moment: Moment) -> MatchUpdate:
+    """An update, made once for all who may know as much."""
+    found: MatchUpdate | None = moment.encoded.get("graphql")
+    if found is None:
+        found = moment.encoded["graphql"] = MatchUpdate(
+            happened=moment.events,
+            at_ms=moment.at,
+            version=moment.version,
+            match=match_of(moment.view, moment.version, moment.hash),
+            told={},
+        )
+    return found

@@ -156,7 +156,7 @@ def _told(moment: Moment) -> Told:
 
 def _encoded(moment: Moment) -> str:
     """An update as JSON, encoded once for all who may know as much."""
-    found = moment.encoded.get("rest")
+    found: str | None = moment.encoded.get("rest")
     if found is None:
         found = moment.encoded["rest"] = _update(moment).model_dump_json()
     return found

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -52,15 +52,17 @@ class Process:
         self._process.wait(20)
 
 
-@pytest.fixture
-async def two(redis_url: str, tmp_path: Path) -> AsyncIterator[tuple[Process, Process]]:
+@pytest.fixture(scope="module")
+def two(redis_url: str, tmp_path_factory) -> Iterator[tuple[Process, Process]]:
     """Two API processes on one Redis."""
-    processes = [Process(redis_url, tmp_path / f"{n}.log") for n in range(2)]
-    await asyncio.gather(*(process.ready() for process in processes))
-    yield processes[0], processes[1]
-    for process in processes:
-        process.send(signal.SIGCONT)
-        await asyncio.to_thread(process.stop)
+    folder = tmp_path_factory.mktemp("two")
+    here, there = (Process(redis_url, folder / f"{n}.log") for n in range(2))
+    asyncio.run(here.ready())
+    asyncio.run(there.ready())
+    yield here, there
+    there.send(signal.SIGCONT)
+    here.stop()
+    there.stop()
 
 
 async def ended(ws, seconds: float) -> list[str]:

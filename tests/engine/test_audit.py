@@ -1,6 +1,7 @@
 """Replays that are true, and every way of making one untrue."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -59,6 +60,15 @@ def changed(data, path, change):
     return copy
 
 
+def sampled(paths, each=4, step=5):
+    """Of every kind the first few, and of what is left one in ``step``."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    for number, (path, value) in enumerate(paths):
+        seen[kind_of(path)] += 1
+        if seen[kind_of(path)] <= each or number % step == 0:
+            yield path, value
+
+
 def put(value):
     def change(container, key):
         container[key] = value
@@ -107,13 +117,13 @@ def test_replays_of_another_program_are_true(replay):
     assert audit(replay) == []
 
 
-def test_every_leaf_of_the_log_matters():
+def test_the_leaves_of_the_log_matter():
     replay = played(2)
-    for path, leaf in leaves({"log": replay["log"]}):
+    for path, leaf in sampled(leaves({"log": replay["log"]})):
         for value in other_values(leaf):
             if value != leaf:
                 assert audit(changed(replay, path, put(value))), path
-    for path, value in places({"log": replay["log"]}):
+    for path, value in sampled(places({"log": replay["log"]})):
         if path:
             assert audit(changed(replay, path, put(None))) or value is None, path
         if len(path) > 1:
@@ -132,7 +142,7 @@ def rehashed(replay):
 def test_a_forged_log_with_hashes_that_fit_differs_from_the_rounds():
     replay = played(2)
     assert audit(rehashed(replay)) == []
-    for path, leaf in leaves({"log": replay["log"]}):
+    for path, leaf in sampled(leaves({"log": replay["log"]})):
         if path[-1] in ("hash", "version") or kind_of(path)[-1] in ("name", "players"):
             continue
         for value in other_values(leaf):
@@ -184,9 +194,9 @@ def test_what_was_played_here_is_true(players, seed, choose, entropy):
 
 
 @pytest.mark.parametrize("replay", [TWO, THREE], ids=["2 players", "3 players"])
-def test_every_leaf_matters_or_is_known_not_to(replay):
+def test_leaves_matter_or_are_known_not_to(replay):
     unnoticed = set()
-    for path, leaf in leaves(replay):
+    for path, leaf in leaves(replay) if replay is TWO else sampled(leaves(replay)):
         for value in other_values(leaf):
             if value == leaf:
                 continue

@@ -9,7 +9,8 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from random import Random
@@ -17,17 +18,16 @@ from typing import Any
 
 import httpx
 import pytest
-from redis.asyncio import Redis
 
 from api.cli.embedded import free_port
 from api.service import MatchService
 from api.store.redis import RedisDirectory, RedisStore
+from api.store.redis import connect as connected
 from api.values import Joining, NewMatch
 from engine.state import Seat, SeatKind, Visibility
 from tests.api.test_service import Hints
 from tests.client import UPDATES
 from tests.failures.people import Person, people, sit_down, some_move
-from tests.rest_client import RestClient
 
 CHANCE = Random(4)
 Told = list[tuple[int, str, Any]]
@@ -141,8 +141,19 @@ s.serve(read_settings())
 """
 
 
-@pytest.fixture
-async def impatient(redis: Redis, redis_url: str) -> AsyncIterator[Impatient]:
+@pytest.fixture(scope="module")
+def impatient(redis_url: str) -> Iterator[Impatient]:
+    port, match_id = free_port(), asyncio.run(long_past(redis_url))
+    env = {**os.environ, "RINGMASTER_REDIS_URL": redis_url, "RINGMASTER_PORT": str(port)}
+    with subprocess.Popen([sys.executable, "-c", LAUNCH], env=env) as process:
+        until_ready(f"http://127.0.0.1:{port}")
+        yield Impatient(port, match_id)
+        process.terminate()
+
+
+async def long_past(redis_url: str) -> str:
+    """A match of 501 commits in which nothing happens any more."""
+    redis = connected(redis_url)
     service = MatchService(RedisStore(redis), RedisDirectory(redis), Hints())
     seats = (Seat(SeatKind.PLAYER, "Ann", None, "ann"), *[Seat(SeatKind.OPEN)] * 4)
     opened = await service.create("ann", NewMatch(seats, Visibility.PUBLIC, None))
@@ -150,20 +161,19 @@ async def impatient(redis: Redis, redis_url: str) -> AsyncIterator[Impatient]:
     for _ in range(250):
         await service.join(match_id, "bob", Joining("B" * 40))
         await service.leave(match_id, "bob")
-    port = free_port()
-    env = {**os.environ, "RINGMASTER_REDIS_URL": redis_url, "RINGMASTER_PORT": str(port)}
-    process = await asyncio.to_thread(subprocess.Popen, [sys.executable, "-c", LAUNCH], env=env)
-    url = f"http://127.0.0.1:{port}"
-    async with RestClient(url) as client:
-        for _ in range(200):
-            try:
-                assert (await client.get("/matches")).status_code == 200
-                break
-            except httpx.TransportError:
-                await asyncio.sleep(0.1)
-    yield Impatient(port, match_id)
-    process.terminate()
-    process.wait(10)
+    await redis.aclose()
+    return match_id
+
+
+def until_ready(url: str) -> None:
+    for _ in range(300):
+        try:
+            assert httpx.get(f"{url}/readyz").status_code == 200
+        except httpx.TransportError:
+            time.sleep(0.1)
+        else:
+            return
+    raise AssertionError("the process did not start")
 
 
 def sent_by(way: str, match_id: str, after: int = 0) -> bytes:

@@ -56,6 +56,18 @@ class Settings(BaseSettings):
     introspection: Annotated[bool, Field(description="Let clients ask for the GraphQL schema.")] = (
         True
     )
+    documents: Annotated[
+        str | None,
+        Field(
+            description=(
+                "File of trusted documents: a JSON object of GraphQL documents by the SHA-256 of "
+                "each (docs/api.md)."
+            )
+        ),
+    ] = None
+    documents_only: Annotated[
+        bool, Field(description="Carry out no GraphQL document but the trusted ones.")
+    ] = False
     origins: Annotated[
         str | None,
         Field(

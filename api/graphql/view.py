@@ -37,12 +37,15 @@ from api.graphql.negotiation import (
     sends_json,
 )
 from api.graphql.schema import admit, schema
+from api.graphql.trusted import Untrusted, read_trusted
 from api.limits.buckets import refusal_headers
 from api.problems import request_extensions, request_sentence
 
 INIT_SECONDS: Final = 5
 MAX_OPERATIONS: Final = 100  # at a time on one WebSocket connection
 TOO_MANY: Final = 429
+TOO_MANY_OPERATIONS: Final = "TOO_MANY_OPERATIONS"
+BAD_REQUEST: Final = "BAD_REQUEST"
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 ALLOW: Final = {"Allow": "POST, OPTIONS"}
 
@@ -50,7 +53,15 @@ ALLOW: Final = {"Allow": "POST, OPTIONS"}
 class Handler(BaseGraphQLTransportWSHandler[Context, None]):
     """Closes with 4400 what is not a message of the protocol, instead of failing on it."""
 
+    view: "GraphQLView"
+
     async def handle_message(self, message: Any) -> None:
+        if _subscribes(message):
+            try:
+                self.view.trusted.fill(message["payload"])
+            except Untrusted as error:
+                await self._refuse(message["id"], error.code, str(error))
+                return
         if not _is_message(message):
             await self.handle_invalid_message("This is not a graphql-transport-ws message")
             return
@@ -61,10 +72,11 @@ class Handler(BaseGraphQLTransportWSHandler[Context, None]):
             await super().handle_subscribe(message)
             return
         sentence = f"A connection has at most {MAX_OPERATIONS} operations at a time."
-        error = GraphQLError(sentence, extensions={"code": "TOO_MANY_OPERATIONS"})
-        await self.send_message(
-            {"id": message["id"], "type": "error", "payload": [error.formatted]}
-        )
+        await self._refuse(message["id"], TOO_MANY_OPERATIONS, sentence)
+
+    async def _refuse(self, operation_id: str, code: str, sentence: str) -> None:
+        error = GraphQLError(sentence, extensions={"code": code})
+        await self.send_message({"id": operation_id, "type": "error", "payload": [error.formatted]})
 
     async def cleanup_operation(self, operation_id: str) -> None:
         operation = self.operations.get(operation_id)
@@ -75,6 +87,15 @@ class Handler(BaseGraphQLTransportWSHandler[Context, None]):
     async def handle_task_exception(self, error: Exception) -> None:
         if not isinstance(error, WebSocketDisconnected):  # clients come and go
             await super().handle_task_exception(error)
+
+
+def _subscribes(message: Any) -> bool:
+    return (
+        isinstance(message, dict)
+        and message.get("type") == "subscribe"
+        and isinstance(message.get("id"), str)
+        and isinstance(message.get("payload"), dict)
+    )
 
 
 def _is_message(message: Any) -> bool:
@@ -110,6 +131,11 @@ class GraphQLView(GraphQL[Context, None]):
             allowed_origins=settings.allowed_origins,
         )
         self._parts = parts
+        self.trusted = read_trusted(
+            settings.documents,
+            schema._schema,  # noqa: SLF001
+            only=settings.documents_only,
+        )
         self._gate = Gate(parts.limiter, settings.cost_limit, introspection=settings.introspection)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -120,6 +146,8 @@ class GraphQLView(GraphQL[Context, None]):
             response = await self._answer(Request(scope, receive))
         except HTTPException as error:
             response = bad_request(error.reason, error.status_code)
+        except Untrusted as error:
+            response = bad_request(str(error), code=error.code)
         except ServiceError as error:
             response = not_carried_out(error)
         await response(scope, receive, send)
@@ -227,6 +255,7 @@ class GraphQLView(GraphQL[Context, None]):
             raise HTTPException(400, "The body is a JSON object with `query`.")
         if not isinstance(decoded.get("operationName"), str | None):
             raise HTTPException(400, "`operationName` is a string or null.")
+        self.trusted.fill(decoded)
         return decoded
 
 
@@ -252,10 +281,14 @@ async def admit_stream(context: Context, asked: GraphQLRequestData) -> None:
 
 
 def bad_request(
-    sentence: str, status: int = 400, headers: Mapping[str, str] | None = None
+    sentence: str,
+    status: int = 400,
+    headers: Mapping[str, str] | None = None,
+    *,
+    code: str = BAD_REQUEST,
 ) -> Response:
     """An answer to what is no GraphQL request, in the form of GraphQL's errors."""
-    errors = [{"message": sentence, "extensions": {"code": "BAD_REQUEST"}}]
+    errors = [{"message": sentence, "extensions": {"code": code}}]
     return JSONResponse({"errors": errors}, status, headers)
 
 

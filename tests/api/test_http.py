@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+from hashlib import sha256
 
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
 
+from api.graphql.schema import schema
+from api.graphql.trusted import Trusted, Untrusted, read_trusted
 from tests.client import Client, messages, subscribe
 from tests.conftest import start_stack
 
@@ -15,6 +18,7 @@ JSON, GRAPHQL_JSON = "application/json", "application/graphql-response+json"
 QUERY = {"query": "{ __typename }"}
 PAGE = "https://game.example"
 OPERATION = "TOO_MANY_OPERATIONS"
+NAME = "{ own: __typename }"
 
 
 async def ask(stack, body: object, *, method: str = "POST", **headers: str):
@@ -176,8 +180,11 @@ async def test_a_page_on_another_port_may_call_out_of_the_box(stack):
 @pytest.fixture(scope="module")
 def closed(tmp_path_factory):
     """A stack as it is run for one front end."""
+    folder = tmp_path_factory.mktemp("closed")
+    (folder / "documents.json").write_text(json.dumps(TRUSTED))
     running = start_stack(
-        tmp_path_factory.mktemp("closed"),
+        folder,
+        RINGMASTER_DOCUMENTS=str(folder / "documents.json"),
         RINGMASTER_ORIGINS=PAGE,
         RINGMASTER_DEVELOPMENT="false",
         RINGMASTER_INTROSPECTION="false",
@@ -235,6 +242,69 @@ async def test_without_introspection_and_development_neither_is_served(closed):
     assert name.json()["data"] == {"__typename": "Query"}
     assert "Did you mean" not in guess.text
     assert page.status_code == 405
+
+
+ID = sha256(NAME.encode()).hexdigest()
+TRUSTED = {ID: NAME}
+NAMED = [
+    {"documentId": f"sha256:{ID}"},
+    {"documentId": ID, "query": ""},
+    {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": ID}}},
+]
+UNKNOWN = [{"documentId": "00" * 32}, {"extensions": {"persistedQuery": {"sha256Hash": "x"}}}]
+
+
+@pytest.mark.parametrize("asked", NAMED)
+async def test_a_trusted_document_is_known_by_its_hash(closed, asked):
+    answer = await ask(closed, asked)
+    async with Client(closed.url) as nobody, nobody.socket() as ws:
+        await ws.send(json.dumps({"id": "1", "type": "subscribe", "payload": asked}))
+        told = json.loads(await ws.recv())
+
+    assert answer.json()["data"] == {"own": "Query"}
+    assert told["type"] == "next"
+    assert told["payload"]["data"] == {"own": "Query"}
+
+
+@pytest.mark.parametrize("asked", UNKNOWN)
+async def test_another_hash_is_not_found(closed, asked):
+    answer = await ask(closed, asked)
+    async with Client(closed.url) as nobody, nobody.socket() as ws:
+        await ws.send(json.dumps({"id": "1", "type": "subscribe", "payload": asked}))
+        told = json.loads(await ws.recv())
+
+    assert answer.status_code == 400
+    (error,) = answer.json()["errors"]
+    assert error["extensions"] == {"code": "PERSISTED_QUERY_NOT_FOUND"}
+    assert told["type"] == "error"
+    assert told["payload"][0]["extensions"] == error["extensions"]
+
+
+def test_where_only_trusted_documents_are_carried_out_no_other_is():
+    trusted = Trusted(TRUSTED, only=True)
+    for asked in ({"documentId": ID}, {"query": NAME}):
+        trusted.fill(asked)
+        assert asked["query"] == NAME
+
+    with pytest.raises(Untrusted) as refused:
+        trusted.fill({"query": NAME + " "})
+
+    assert refused.value.code == "DOCUMENT_NOT_TRUSTED"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "said"),
+    [
+        ({"00": NAME}, "00 is not the SHA-256 of its document"),
+        ({sha256(b"{ nothing }").hexdigest(): "{ nothing }"}, "Cannot query field 'nothing'"),
+        ([NAME], "RINGMASTER_DOCUMENTS"),
+    ],
+)
+def test_a_manifest_that_does_not_fit_is_said_at_the_start(tmp_path, manifest, said):
+    (tmp_path / "documents.json").write_text(json.dumps(manifest))
+
+    with pytest.raises(SystemExit, match=said):
+        read_trusted(str(tmp_path / "documents.json"), schema._schema, only=False)
 
 
 async def test_behind_a_proxy_that_is_trusted_clients_are_told_apart(closed):

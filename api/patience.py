@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from typing import Final
 
+from api.cancelling import AGAIN_SECONDS
 from api.errors import Unavailable
 
 ANSWER_SECONDS: Final = 4.0  # of waiting, after which a caller is told to try again
@@ -39,6 +40,7 @@ class Patience:
                 self._left -= time.monotonic() - self._since
 
 
+_bounded: ContextVar[bool] = ContextVar("bounded", default=False)
 _current: ContextVar[Patience | None] = ContextVar("patience", default=None)
 
 
@@ -66,12 +68,50 @@ async def in_time() -> AsyncIterator[None]:
     Raises:
         Unavailable: it takes longer.
     """
+    if _bounded.get():  # by a block around this one
+        yield
+        return
     patience = _current.get()
     if patience is None or patience.ended:
         patience = Patience()
+    token = _bounded.set(True)
     try:
         with patience.waiting() as seconds:
-            async with asyncio.timeout(seconds):
+            async with _at_most(seconds):
                 yield
     except TimeoutError as error:
-        raise Unavailable("TimeoutError") from error
+        raise Unavailable(TimeoutError.__name__) from error
+    finally:
+        _bounded.reset(token)
+
+
+@asynccontextmanager
+async def _at_most(seconds: float) -> AsyncIterator[None]:
+    """As ``asyncio.timeout``, but insists: Redis's client swallows a cancellation at times.
+
+    Raises:
+        TimeoutError: the time is over.
+    """
+    loop, task, cancels = asyncio.get_running_loop(), asyncio.current_task(), 0
+    if task is None:
+        raise RuntimeError("only a task can be bounded")
+    before = task.cancelling()
+    ending: asyncio.TimerHandle
+
+    def end() -> None:
+        nonlocal ending, cancels
+        cancels += 1
+        task.cancel()
+        ending = loop.call_later(AGAIN_SECONDS, end)
+
+    ending = loop.call_later(seconds, end)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if cancels and task.cancelling() == before + cancels:  # by nobody else
+            raise TimeoutError from None
+        raise
+    finally:
+        ending.cancel()
+        for _ in range(cancels):
+            task.uncancel()

@@ -66,8 +66,10 @@ class _Rung:
             Exception: what a reader failed with.
         """
         rings = asyncio.ensure_future(self._any.wait())
-        await asyncio.wait({rings, *readers}, return_when=asyncio.FIRST_COMPLETED)
-        rings.cancel()
+        try:
+            await asyncio.wait({rings, *readers}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            rings.cancel()
         for reader in readers:
             if reader.done():
                 reader.result()

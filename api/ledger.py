@@ -111,12 +111,16 @@ class Ledger:
             Unavailable: the store cannot be reached.
         """
         timeline = self.timelines.get(match_id)
-        events = decide(None, command, self._now())
-        attempt = _Attempt(secrets.token_hex(6), None)
-        if timeline.match is not None or await self._append(timeline, events, attempt) is None:
+        if timeline.match is not None:
+            await self.refresh(timeline)  # its log may have expired
+        if timeline.match is None:
+            events = decide(None, command, self._now())
+            attempt = _Attempt(secrets.token_hex(6), None)
+            if await self._append(timeline, events, attempt) is not None:
+                return timeline
             # Our own append, repeated after its answer was lost, or that of an earlier attempt.
             await self.refresh(timeline)
-            await self._store.confirm(match_id)
+        await self._store.confirm(match_id)
         return timeline
 
     async def submit(

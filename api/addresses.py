@@ -69,6 +69,8 @@ def address_of(url: str) -> Address:
     service, _, db = parts.path.strip("/").partition("/")
     if kind == Kind.CLUSTER and (service or db):
         raise ValueError("a Cluster has one database: nothing comes after its hosts")
+    if db and not db.isdecimal():
+        raise ValueError("the database is a number: redis+sentinel://host:port/service/0")
     if kind == Kind.SENTINEL and not service:
         raise ValueError("the name of the service is missing: redis+sentinel://host:port/service")
     options: dict[str, Any] = dict(
@@ -78,8 +80,6 @@ def address_of(url: str) -> Address:
         )
     )
     del options["host"]
-    if db and options.get("db") != _number(db):
-        raise ValueError("the database is a number: redis+sentinel://host:port/service/0")
     tls = {"ssl": True} if options.pop("connection_class", None) is SSLConnection else {}
     asked = {
         name: options.pop(f"sentinel_{name}")
@@ -96,7 +96,3 @@ def _node(text: str, usual_port: int) -> tuple[str, int]:
     if not parts.hostname:
         raise ValueError("a host is missing: hosts are separated by commas, each host:port")
     return parts.hostname, parts.port or usual_port
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isdecimal() else None

@@ -87,24 +87,28 @@ def server(folder: Path, *options: str) -> Node:
 
 
 @contextmanager
-def replicated(folder: Path, *options: str) -> Iterator[tuple[Node, Node]]:
-    """A primary and its replica, in step."""
-    primary = server(folder / "primary", *options)
-    replica = server(folder / "replica", "--replicaof", "127.0.0.1", str(primary.port))
+def replicated(folder: Path, replicas: int = 1) -> Iterator[list[Node]]:
+    """A primary and its replicas, in step."""
+    primary = server(folder / "primary")
+    nodes = [primary]
+    for number in range(replicas):
+        name = folder / f"replica{number}"
+        nodes.append(server(name, "--replicaof", "127.0.0.1", str(primary.port)))
     try:
-        primary.start()
-        replica.start()
-        until(lambda: in_step(primary))
-        yield primary, replica
+        for node in nodes:
+            node.start()
+        until(partial(in_step, primary, replicas))
+        yield nodes
     finally:
-        for node in (replica, primary):
+        for node in nodes:
             node.kill()
 
 
-def in_step(primary: Node) -> bool:
+def in_step(primary: Node, replicas: int = 1) -> bool:
+    """Whether so many replicas have all that was written until now."""
     with suppress(RedisError, OSError), primary.client() as client:
         client.set("in step", 1)
-        return bool(client.wait(1, 100))
+        return int(client.execute_command("WAIT", replicas, 100)) >= replicas
     return False
 
 
@@ -163,8 +167,10 @@ def sentinels(folder: Path, primary: Node, count: int = 3) -> Iterator[str]:
             nodes.append(Node(place, ["sentinel.conf", "--sentinel"], port))
         for node in nodes:
             node.start()
+        with primary.client() as client:
+            replicas = int(client.info("replication")["connected_slaves"])
         for node in nodes:
-            until(partial(_watches, node, count))
+            until(partial(_watches, node, count, replicas))
         hosts = ",".join(f"127.0.0.1:{node.port}" for node in nodes)
         yield f"redis+sentinel://{hosts}/{SERVICE}/0"
     finally:
@@ -172,8 +178,8 @@ def sentinels(folder: Path, primary: Node, count: int = 3) -> Iterator[str]:
             node.kill()
 
 
-def _watches(node: Node, count: int) -> bool:
+def _watches(node: Node, count: int, replicas: int) -> bool:
     with node.client() as client:
         known = client.execute_command("SENTINEL MASTER", SERVICE)
     told = known if isinstance(known, dict) else dict(zip(known[::2], known[1::2], strict=True))
-    return int(told["num-slaves"]) >= 1 and int(told["num-other-sentinels"]) == count - 1
+    return int(told["num-slaves"]) == replicas and int(told["num-other-sentinels"]) == count - 1

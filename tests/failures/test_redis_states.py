@@ -85,7 +85,7 @@ def _patience(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def nodes(tmp_path_factory) -> Iterator[tuple[Node, Node]]:
+def nodes(tmp_path_factory) -> Iterator[list[Node]]:
     with replicated(tmp_path_factory.mktemp("states")) as pair:
         yield pair
 

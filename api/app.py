@@ -15,8 +15,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.bootstrap import Parts, build
 from api.browsers import guarded
 from api.cancelling import stop
-from api.errors import Unavailable
+from api.errors import Unavailable, Unwritable
 from api.graphql.view import GraphQLView, bad_request
+from api.patience import patient
+from api.problems import RETRY_AFTER_SECONDS
 from api.rest.app import create_rest, nothing_here, too_large
 from api.settings import Settings, read_settings
 
@@ -79,15 +81,46 @@ async def healthz(_: Request) -> Response:
     return JSONResponse({"status": "ok"})
 
 
+class Patient:
+    """Lets all that one request waits for share one patience, until it is answered."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        with patient() as patience:
+
+            async def answer(message: Message) -> None:
+                patience.ended = True  # what a stream waits for later is no part of its answer
+                await send(message)
+
+            await self._app(scope, receive, answer)
+
+
 async def readyz(request: Request) -> Response:
-    """Redis can be reached, so requests can be served."""
+    """Whether requests can be served; if not all of them, what is wrong (docs/durability.md)."""
     parts: Parts = request.app.state.parts
     try:
         async with asyncio.timeout(READY_SECONDS):
-            await parts.store.ping()
-    except (Unavailable, TimeoutError):
-        return JSONResponse({"status": "redis unreachable"}, 503, headers={"Retry-After": "2"})
+            await parts.store.probe()
+    except Unwritable as error:
+        # Not 503: no process can write, and readers are better served than turned away.
+        return JSONResponse({"status": "read-only", "reason": str(error)})
+    except Unavailable as error:
+        return _not_ready("redis unreachable", str(error))
+    except TimeoutError:
+        return _not_ready("redis unreachable", TimeoutError.__name__)
+    if not parts.service.keeps_up():
+        return _not_ready("not following", "subscribers are not told what happens")
     return JSONResponse({"status": "ready"})
+
+
+def _not_ready(status: str, reason: str) -> Response:
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+    return JSONResponse({"status": status, "reason": reason}, 503, headers)
 
 
 async def home(_: Request) -> Response:
@@ -120,6 +153,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
         lifespan=lifespan,
         exception_handlers={HTTPException: nothing_here, Exception: nothing_here},
     )
-    app.add_middleware(BodyLimit)
+    app.add_middleware(Patient)
+    app.add_middleware(BodyLimit)  # outermost: how long a body takes is the client's business
     app.state.parts = parts
     return app

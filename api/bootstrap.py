@@ -18,7 +18,8 @@ from api.ports import Ring
 from api.series.service import SeriesService
 from api.service import MatchService
 from api.settings import Settings
-from api.store.redis import RedisDirectory, RedisStore, connect
+from api.store.connections import connect
+from api.store.redis import RedisDirectory, RedisStore
 from api.store.series import RedisSeriesStore
 from api.store.tokens import RedisTokens
 from api.streams import Streams
@@ -63,7 +64,7 @@ def build(settings: Settings) -> Parts:
     """
     adopt_levels(settings.levels)
     redis = connect(settings.redis_url)
-    store, directory = RedisStore(redis), RedisDirectory(redis)
+    store, directory = RedisStore(redis, settings.replicas), RedisDirectory(redis)
     jobs = CeleryJobs(celery_app(settings.broker))
     limits = Limits(
         settings.match_ttl,
@@ -76,7 +77,7 @@ def build(settings: Settings) -> Parts:
     streams, secret = Streams(settings.stream_seconds), settings.secret.get_secret_value()
     keys = Keys(settings.jwks_url) if settings.jwks_url else None
     identity = Identity(
-        RedisTokens(redis),
+        RedisTokens(redis, settings.replicas),
         streams,
         ttl=settings.guest_ttl,
         secret=secret,

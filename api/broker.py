@@ -1,10 +1,12 @@
 """Celery as both sides see it: the queues, the tasks' names, how messages travel."""
 
-from typing import Final
+from typing import Any, Final
+from urllib.parse import quote
 
 from celery import Celery
 from kombu import Queue
 
+from api.addresses import Kind, address_of
 from api.queues import BATCH, QUEUES
 
 SCORE: Final = "ringmaster.score"
@@ -24,7 +26,8 @@ _SOCKET: Final = {
 
 def celery_app(broker_url: str) -> Celery:
     """The Celery application; messages carry ids and versions or numbers, nothing secret."""
-    app = Celery("ringmaster", broker=broker_url, set_as_current=False)
+    url, behind = _transport(broker_url)
+    app = Celery("ringmaster", broker=url, set_as_current=False)
     app.conf.update(
         task_queues=[Queue(name) for name in QUEUES],
         task_default_queue="housekeeping",
@@ -40,8 +43,21 @@ def celery_app(broker_url: str) -> Celery:
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         # Lost messages are the sweeper's business; redelivery need not be quick, only bounded.
-        broker_transport_options={"visibility_timeout": 60, **_SOCKET},
+        broker_transport_options={"visibility_timeout": 60, **_SOCKET, **behind},
         redis_socket_timeout=5,
         redis_socket_connect_timeout=2,
     )
     return app
+
+
+def _transport(broker_url: str) -> tuple[str, dict[str, Any]]:
+    """The broker as kombu has it: its URL, and what its transport is told beside it."""
+    address = address_of(broker_url)
+    if address.kind is Kind.SERVER:
+        return broker_url, {}
+    options = address.options
+    user, password = (quote(options.get(name, ""), safe="") for name in ("username", "password"))
+    login = f"{user}:{password}@" if password else ""
+    nodes = [f"sentinel://{login}{host}:{port}/{options['db']}" for host, port in address.nodes]
+    asked = {"socket_timeout": 5, "socket_connect_timeout": 2, **address.sentinel_options}
+    return ";".join(nodes), {"master_name": address.service, "sentinel_kwargs": asked}

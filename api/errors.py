@@ -7,6 +7,8 @@ ServiceError
 ├── RateLimited  more than a bucket holds; try again when its window is over
 ├── TooDear      an operation that costs more than one may
 └── Unavailable  Redis, or the issuer of a token, cannot be reached; try again later
+    ├── Unwritable   Redis can be read, but takes no writes
+    └── Unconfirmed  done, but not yet on as many replicas as are asked for
 """
 
 from schema.codes import ErrorCode
@@ -80,6 +82,14 @@ class TooDear(ServiceError):  # noqa: N818 - reads as what it is
 
 class Unavailable(ServiceError):  # noqa: N818 - the HTTP term
     """What is needed cannot be reached now; nothing was acknowledged."""
+
+
+class Unwritable(Unavailable):
+    """Redis answers, but refuses to write: its text is the code with which it does."""
+
+
+class Unconfirmed(Unavailable):
+    """It is done, but not yet on as many replicas as are asked for: not acknowledged."""
 
 
 def not_found() -> Refused:

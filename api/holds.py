@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
+from api.errors import Unwritable
 from api.ports import Directory
 from api.timelines import Timeline
 from engine.events import PlayerJoined
@@ -47,7 +48,10 @@ class Holds:
             return
         place = (timeline.match_id, player, joined)
         if place not in self._used:
-            await self._directory.use(timeline.match_id, player)
+            try:
+                await self._directory.use(timeline.match_id, player)
+            except Unwritable:  # who looks is shown the match all the same
+                return
         self._used[place] = None
         self._used.move_to_end(place)
         if len(self._used) > KEPT:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from api.errors import Refused, Unreadable, not_found
+from api.errors import Refused, Unconfirmed, Unreadable, not_found
+from api.patience import in_time
 from api.ports import Append, Commit, EventStore, Jobs, Key, Listing, Remembered
 from api.store.keys import is_match_id
 from api.timelines import Timeline, Timelines
@@ -111,11 +112,15 @@ class Ledger:
         """
         timeline = self.timelines.get(match_id)
         if timeline.match is not None:
-            return timeline
-        events = decide(None, command, self._now())
-        if await self._append(timeline, events, _Attempt(secrets.token_hex(6), None)) is None:
+            await self.refresh(timeline)  # its log may have expired
+        if timeline.match is None:
+            events = decide(None, command, self._now())
+            attempt = _Attempt(secrets.token_hex(6), None)
+            if await self._append(timeline, events, attempt) is not None:
+                return timeline
             # Our own append, repeated after its answer was lost, or that of an earlier attempt.
             await self.refresh(timeline)
+        await self._store.confirm(match_id)
         return timeline
 
     async def submit(
@@ -136,7 +141,7 @@ class Ledger:
             request = fingerprint([match_id, meta.request, meta.expected_version])
             key = Key(caller, meta.key, request)
         attempt = _Attempt(secrets.token_hex(6), key)
-        async with timeline.writing:
+        async with in_time(), timeline.writing:  # those before us may wait for Redis
             return timeline, await self._submit(timeline, command, meta, attempt)
 
     async def _submit(
@@ -150,6 +155,7 @@ class Ledger:
         for _ in range(ATTEMPTS):
             done = await self._done_before(timeline, attempt, known)
             if done is not None:
+                await self._store.confirm(timeline.match_id)  # no earlier attempt may have
                 return done
             match = timeline.match
             if match is None:
@@ -160,7 +166,10 @@ class Ledger:
             events = decide(match, command(match), self._now())
             if not events:
                 if attempt.key is not None:
-                    await self._store.remember(timeline.match_id, attempt.key, timeline.version)
+                    last = Remembered(
+                        attempt.key.fingerprint, timeline.version, timeline.commits[-1].nonce
+                    )
+                    await self._store.remember(timeline.match_id, attempt.key, last)
                 return timeline.version
             written = await self._append(timeline, events, attempt)
             if written is not None:
@@ -175,7 +184,10 @@ class Ledger:
                 raise key_reused()
             if remembered.version > timeline.version:
                 await self.refresh(timeline)
-            return remembered.version
+            if _stands(timeline, remembered):
+                return remembered.version
+            # The log that the key was used in has expired; what has its id now is another.
+            raise not_found() if timeline.match is None else stale(timeline)
         for commit in timeline.commits[known:]:
             if commit.nonce == attempt.nonce:  # our append, whose answer was lost
                 return commit.version
@@ -193,31 +205,43 @@ class Ledger:
         )
         digest = chain.link(previous, chain.public(events))
         commit = Commit(timeline.version + 1, now, events, attempt.nonce, digest)
-        written = await self._store.append(
-            Append(
-                match_id=timeline.match_id,
-                commit=commit,
-                due_at=self._due_at(owed, now),
-                ttl=self._limits.finished_ttl if after.status.over else self._limits.match_ttl,
-                lobby=_in_lobby(before) or _in_lobby(after),
-                key=attempt.key,
-                listing=_listing(before, after),
-            )
+        append = Append(
+            match_id=timeline.match_id,
+            commit=commit,
+            due_at=self._due_at(owed, now),
+            ttl=self._limits.finished_ttl if after.status.over else self._limits.match_ttl,
+            lobby=_in_lobby(before) or _in_lobby(after),
+            key=attempt.key,
+            listing=_listing(before, after),
         )
-        if not written:
-            return None
+        unconfirmed = None
+        try:
+            if not await self._store.append(append):
+                return None
+        except Unconfirmed as error:
+            unconfirmed = error  # it is written, so the match goes on
         if not timeline.extend(commit):
             await self.refresh(timeline)
         if log.isEnabledFor(logging.DEBUG):
             log.debug("match %s version %d %s", after.match_id, commit.version, _line(after))
         if owed is not None and not isinstance(owed, ClockToExpire):
             self._jobs.hint(timeline.match_id, commit.version, owed)
+        if unconfirmed is not None:
+            raise unconfirmed
         return commit.version
 
     def _due_at(self, owed: Due | None, now: int) -> int | None:
         if owed is None:
             return None
         return owed.deadline if isinstance(owed, ClockToExpire) else now + self._limits.grace_ms
+
+
+def _stands(timeline: Timeline, remembered: Remembered) -> bool:
+    """Whether the log still has what a key is remembered for."""
+    if not 0 < remembered.version <= timeline.version:
+        return False
+    # Keys of the release before were remembered without a nonce.
+    return remembered.nonce in {"", timeline.commits[remembered.version - 1].nonce}
 
 
 def _line(match: Match) -> str:

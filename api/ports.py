@@ -1,6 +1,6 @@
 """What the service needs from outside: a log of commits, a directory, a queue of jobs."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,10 +28,14 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What an idempotency key has done: the request's fingerprint and the version it made."""
+    """What an idempotency key has done: the request's fingerprint and the version it made.
+
+    ``nonce`` is that version's commit's, by which it is known if the log was begun anew.
+    """
 
     fingerprint: str
     version: int
+    nonce: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,12 @@ class Ring:
     lobby: frozenset[str] = frozenset()
     revoked: frozenset[str] = frozenset()
 
+    def and_(self, other: "Ring") -> "Ring":
+        """What either tells."""
+        return Ring(
+            self.matches | other.matches, self.lobby | other.lobby, self.revoked | other.revoked
+        )
+
 
 class EventStore(Protocol):
     """The log of every match; appending is publishing.
@@ -108,16 +118,32 @@ class EventStore(Protocol):
         """
         ...
 
-    async def remember(self, match_id: str, key: Key, version: int) -> None:
+    async def remember(self, match_id: str, key: Key, what: Remembered) -> None:
         """Let a key stand for a version that it did not make, since nothing was left to do."""
         ...
 
     async def append(self, append: Append) -> bool:
-        """Write ``commit``; False if the log is not one short of its version, or knows the key."""
+        """Write ``commit``; False if the log is not one short of its version, or knows the key.
+
+        Raises:
+            Unconfirmed: it is written, but not yet on as many replicas as are asked for.
+        """
         ...
 
-    def bells(self) -> AsyncIterator[Ring | None]:
+    async def confirm(self, match_id: str) -> None:
+        """Return once all of a match's log is on as many replicas as are asked for.
+
+        Raises:
+            Unconfirmed: it is not, after a short wait.
+        """
+        ...
+
+    def bells(self) -> AsyncGenerator[Ring | None, None]:
         """What happens, as it happens; None when anything may have happened (after a gap)."""
+        ...
+
+    def silence(self) -> float:
+        """Seconds since all of the bells could last be heard."""
         ...
 
     async def listed(
@@ -138,8 +164,12 @@ class EventStore(Protocol):
         """Move a due time, unless it is no longer the one seen."""
         ...
 
-    async def ping(self) -> None:
-        """Reach the store, or raise ``Unavailable``."""
+    async def probe(self) -> None:
+        """Write to the store.
+
+        Raises:
+            Unwritable: it can be read, but takes no writes now.
+        """
         ...
 
 

@@ -4,11 +4,13 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
 from api.cancelling import end_if_cancelled
-from api.errors import Refused, Unavailable, Unreadable, not_found
+from api.errors import Refused, Unavailable, Unreadable, Unwritable, not_found
+from api.following import Following
 from api.holds import Holds
 from api.ledger import Ledger, now_ms
 from api.ports import Directory, EventStore, Jobs, Ring
@@ -36,8 +38,6 @@ from schema.codes import ErrorCode
 
 CODE_ALPHABET: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 CODE_LENGTH: Final = 8
-REFRESHES: Final = 16  # timelines brought up to date at once, well under the pool's connections
-PATIENCE_SECONDS: Final = 0.5
 
 log = logging.getLogger("ringmaster.service")
 
@@ -58,6 +58,7 @@ class MatchService:
         self._directory = directory
         self._limits = limits
         self._ledger = Ledger(store, jobs, limits, now)
+        self._following = Following(store, self._ledger)
         self._catching_up = asyncio.Lock()
         self._holds = Holds(directory, limits.seat_hold, now)
 
@@ -150,7 +151,8 @@ class MatchService:
             raise
         finally:
             if held and not joins:  # nobody sat down, or another request of the caller's did
-                await self._holds.end(match_id, caller)
+                with suppress(Unavailable):  # then what is held ends by itself
+                    await self._holds.end(match_id, caller)
         return answer
 
     async def leave(self, match_id: str, caller: str, meta: Meta = ANYHOW) -> Answer:
@@ -258,7 +260,8 @@ class MatchService:
                 except Unreadable:
                     continue  # the others are listed all the same
                 if answer is None:  # its log has expired
-                    await self._store.unlist(match_id)
+                    with suppress(Unwritable):  # the next reader takes it out
+                        await self._store.unlist(match_id)
                 else:
                     found.append(answer)
             if len(found) == limit or len(places) <= wanted:
@@ -346,30 +349,16 @@ class MatchService:
             raise _expired(timeline)
         return timeline
 
-    async def keep_up(self, also: Callable[[Ring | None], None] | None = None) -> None:
+    async def keep_up(self, also: Callable[[Ring | None], None] = lambda _: None) -> None:
         """Follow the store's bells for all subscribers of this process, until cancelled.
 
         ``also`` is told of every ring; None: anything may have happened.
         """
-        at_once = asyncio.Semaphore(REFRESHES)
-        async for rung in self._store.bells():
-            if also is not None:
-                also(rung)
-            followed = self._ledger.timelines.followed(None if rung is None else rung.matches)
-            await asyncio.gather(*(self._keep_up(timeline, at_once) for timeline in followed))
+        await self._following.run(also)
 
-    async def _keep_up(self, timeline: Timeline, at_once: asyncio.Semaphore) -> None:
-        while timeline.followers:
-            try:
-                async with at_once:
-                    await self._ledger.refresh(timeline)
-            except Unavailable:
-                await asyncio.sleep(PATIENCE_SECONDS)
-            except Exception as error:  # noqa: BLE001 - one match must not stop the others
-                log.error("match %s: refresh failed: %s", timeline.match_id, type(error).__name__)  # noqa: TRY400
-                return
-            else:
-                return
+    def keeps_up(self) -> bool:
+        """Whether what happens reaches the subscribers of this process."""
+        return self._following.is_well()
 
     # What the house does.
 

@@ -5,6 +5,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from api.addresses import Kind, address_of
 from api.limits.buckets import rate_of
 
 DAY = 24 * 3600
@@ -18,6 +19,17 @@ def _rate(text: str) -> str:
     return text
 
 
+def _address(url: str) -> str:
+    address_of(url)
+    return url
+
+
+def _broker_address(url: str | None) -> str | None:
+    if url is not None and address_of(url).kind is Kind.CLUSTER:
+        raise ValueError("a Cluster cannot carry Celery's queues; name a single Redis")
+    return url
+
+
 class Settings(BaseSettings):
     """What a process is told from outside, checked when it starts."""
 
@@ -25,18 +37,44 @@ class Settings(BaseSettings):
 
     redis_url: Annotated[
         str,
+        AfterValidator(_address),
         Field(
-            pattern=r"^(redis|rediss|unix)://",
-            description="Redis with the matches. `ringmaster up` starts an embedded one if unset.",
+            description=(
+                "Redis with the matches, Sentinels or a Cluster (docs/durability.md). "
+                "`ringmaster up` starts an embedded one if unset."
+            ),
         ),
     ] = "redis://127.0.0.1:6379/0"
     broker_url: Annotated[
         str | None,
+        AfterValidator(_broker_address),
         Field(
-            pattern=r"^(redis|rediss)://",
-            description="Redis for Celery's queues; unset: the same as `RINGMASTER_REDIS_URL`.",
+            description=(
+                "Redis for Celery's queues, a single one or behind Sentinels; unset: the same as "
+                "`RINGMASTER_REDIS_URL`, which then is no Cluster."
+            ),
         ),
     ] = None
+    replicas: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=9,
+            description=(
+                "Replicas of Redis that have a move before it is acknowledged; unset: none are "
+                "waited for (docs/durability.md)."
+            ),
+        ),
+    ] = 0
+    fsync: Annotated[
+        str,
+        Field(
+            pattern=r"^(everysec|always)$",
+            description=(
+                "When the embedded Redis writes to disk: every second, or before each answer."
+            ),
+        ),
+    ] = "everysec"
     secret: Annotated[
         SecretStr,
         Field(
@@ -195,6 +233,15 @@ class Settings(BaseSettings):
             raise ValueError(
                 "RINGMASTER_JWKS_URL, RINGMASTER_JWT_ISSUER and RINGMASTER_JWT_AUDIENCE go "
                 "together: set all of them, or none"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _queues_have_a_place(self) -> Self:
+        if self.broker_url is None and address_of(self.redis_url).kind is Kind.CLUSTER:
+            raise ValueError(
+                "RINGMASTER_REDIS_URL is a Cluster, which cannot carry Celery's queues: set "
+                "RINGMASTER_BROKER_URL to a single Redis beside it"
             )
         return self
 

@@ -17,8 +17,9 @@ from rich.console import Console
 from rich.table import Table
 
 from api.ports import Append, Commit
+from api.store.connections import connect
 from api.store.keys import new_match_id
-from api.store.redis import RedisStore, connect
+from api.store.redis import RedisStore
 from engine.audit import audit
 from engine.bots import LEVELS
 from engine.events import HandChosen

@@ -15,7 +15,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from api.store.redis import RedisStore, connect
+from api.store.connections import connect
+from api.store.redis import RedisStore
 from engine.bots import LEVELS, Level
 from engine.cards import PLAYER_COUNTS
 from engine.series import Order, Spec, play

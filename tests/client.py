@@ -1,7 +1,7 @@
 """A small client of the public API for tests: GraphQL over HTTP, subscriptions over WebSocket."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
@@ -140,7 +140,7 @@ class Client:
 
     async def updates(
         self, match_id: str, after: int | None = None
-    ) -> AsyncIterator[dict[str, Any]]:
+    ) -> AsyncGenerator[dict[str, Any], None]:
         """The updates of a match until the server completes the stream."""
         async with self.socket() as ws:
             await subscribe(ws, "1", match_id, after)

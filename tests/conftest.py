@@ -18,8 +18,9 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError  # noqa: A004
 
 from api.cli.embedded import embedded_redis, free_port
-from api.store.redis import connect
+from api.store.connections import connect
 from tests.client import Client
+from tests.redises import cluster
 
 settings.register_profile(
     "default", max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -87,6 +88,27 @@ def _await_redis(url: str) -> None:
             else:
                 return
     raise AssertionError("Redis did not start")
+
+
+@pytest.fixture(scope="session")
+def embedded_url(redis_url: str) -> str:
+    """The Redis that comes along."""
+    return redis_url
+
+
+@pytest.fixture(scope="session")
+def debian_url(tmp_path_factory) -> Iterator[str]:
+    """Debian's Redis."""
+    server = start_redis(tmp_path_factory.mktemp("debian"), "debian")
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster_url(tmp_path_factory) -> Iterator[str]:
+    """A Cluster of three nodes."""
+    with cluster(tmp_path_factory.mktemp("cluster")) as (url, _):
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from api.store import keys
-from api.store.redis import connect
+from api.store.connections import connect
 from api.store.series import RedisSeriesStore
 from engine.bots import LEVELS
 from engine.series import Order, Result, play

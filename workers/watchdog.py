@@ -18,8 +18,10 @@ from redis.exceptions import RedisError
 
 from api.queues import BATCH
 from api.settings import read_settings
+from api.store.connections import connect_blocking
 
 LOOK_SECONDS: Final = 1.0
+BROKER_SECONDS: Final = 2.0  # to answer how much waits
 PATIENCE_SECONDS: Final = 6.0  # of idling beside a queue that is not empty
 BUSY_SECONDS: Final = 60.0  # the same while a task seems to run; longer than any may
 BATCH_SECONDS: Final = 900.0  # the same where whole matches are played, by slow levels too
@@ -64,7 +66,7 @@ class Watchdog:
 
 @worker_ready.connect
 def _start(sender: Any, **_: Any) -> None:
-    broker = Redis.from_url(read_settings().broker, socket_timeout=2, socket_connect_timeout=2)
+    broker = connect_blocking(read_settings().broker, BROKER_SECONDS)
     watchdog = Watchdog(broker, list(sender.app.amqp.queues.consume_from))
     task_received.connect(lambda **_: watchdog.moved(), weak=False)
     threading.Thread(target=watchdog.watch, name="watchdog", daemon=True).start()

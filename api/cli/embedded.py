@@ -19,7 +19,7 @@ class Embedded:
     url: str
 
 
-def embedded_redis(data_dir: Path, port: int | None = None) -> Embedded:
+def embedded_redis(data_dir: Path, port: int | None = None, *, fsync: str = "everysec") -> Embedded:
     """A server on loopback with AOF on and no eviction, on a free port if none is given.
 
     Raises:
@@ -27,11 +27,12 @@ def embedded_redis(data_dir: Path, port: int | None = None) -> Embedded:
     """
     folder = data_dir.resolve() / "redis"
     folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)  # it holds every hand, and the secrets of deals to come
     port = port or free_port()
     command = [
         _binary(),
         *("--port", str(port), "--bind", "127.0.0.1", "--daemonize", "no"),
-        *("--dir", ".", "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
+        *("--dir", ".", "--appendonly", "yes", "--appendfsync", fsync, "--save", ""),
         *("--maxmemory-policy", "noeviction", "--logfile", "server.log"),
     ]
     return Embedded(command, folder, f"redis://127.0.0.1:{port}/0")

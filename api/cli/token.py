@@ -6,7 +6,7 @@ import sys
 from api.errors import Unavailable
 from api.identity.service import Identity
 from api.settings import Settings
-from api.store.redis import connect
+from api.store.connections import connect
 from api.store.tokens import RedisTokens
 from api.streams import Streams
 from engine.errors import RuleError

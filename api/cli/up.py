@@ -88,7 +88,7 @@ def up(settings: Settings, *, redis_configured: bool) -> int:
             url = settings.redis_url
             if not redis_configured:
                 lock = _lock(Path(settings.data_dir))
-                redis = embedded_redis(Path(settings.data_dir))
+                redis = embedded_redis(Path(settings.data_dir), fsync=settings.fsync)
                 url = redis.url
                 children.append(Child("redis", redis.command, {}, redis.folder))
                 children[0].start()

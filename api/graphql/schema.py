@@ -15,6 +15,7 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOpe
 from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.graphql import OperationType
 
+from api import patience
 from api.errors import RateLimited, Refused, ServiceError, TooDear
 from api.graphql.context import Context
 from api.graphql.cost import Costs
@@ -77,6 +78,8 @@ class Passing(SchemaExtension):
 
     async def on_validate(self) -> AsyncIterator[None]:
         context = self.execution_context
+        if context.operation_type is not OperationType.SUBSCRIPTION:
+            patience.begin()  # over HTTP it has begun; each operation of a WebSocket has its own
         try:
             context.pre_execution_errors = await self._faults()
             if not context.pre_execution_errors:

@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from api.errors import Unwritable
 from api.limits.windows import Windows
+from api.patience import in_time
 
 CHUNKS = 20  # a process leases a limit in so many parts at most
 SHARE = 10  # and no more than this part of what is left
@@ -66,7 +68,7 @@ class Purse:
         Raises:
             Unavailable: Redis cannot be reached.
         """
-        async with self._drawing:
+        async with in_time(), self._drawing:
             for _ in range(TRIES):
                 if self._now() >= self._ends:
                     self._held, self._left = 0, self.window.limit
@@ -87,7 +89,11 @@ class Purse:
         window, asked = self.window, self._now()
         known = asked < self._ends
         take = max(need, min(window.limit // CHUNKS, self._left // SHARE))
-        count, left = await self._windows.take(window.key, window.seconds, take, known=known)
+        left: float | None
+        try:
+            count, left = await self._windows.take(window.key, window.seconds, take, known=known)
+        except Unwritable:  # reads go on, counted by each process for itself
+            count, take, left = window.limit, window.limit, float(window.seconds)
         if left is not None:
             self._held = 0
             self._number += 1

@@ -1,13 +1,12 @@
 """Fixed windows in Redis: how many hits of a key, and when they are forgotten."""
 
-import time
-from typing import Any, Protocol
+from importlib.resources import files
+from typing import Protocol
 
-from limits.aio.storage import RedisStorage
 from redis.asyncio import Redis
 
 from api.store import keys
-from api.store.redis import reaching
+from api.store.connections import reaching
 
 
 class Windows(Protocol):
@@ -21,33 +20,21 @@ class Windows(Protocol):
         The seconds are None if the caller knows the window and it is still the same.
 
         Raises:
+            Unwritable: the counts can be read alone.
             Unavailable: the counts cannot be reached.
         """
         ...
 
 
 class RedisWindows:
-    """``Windows`` by the storage of the ``limits`` library, on the connections of the process."""
+    """``Windows`` in Redis, each a key of its own."""
 
     def __init__(self, redis: Redis) -> None:
-        self._redis = redis
-        options: Any = {"connection_pool": redis.connection_pool}  # which knows where
-        self._storage = RedisStorage(
-            "async+redis://", implementation="redispy", key_prefix=keys.LIMITS, **options
-        )
+        self._hit = redis.register_script((files("api.store") / "hits.lua").read_bytes())
 
     async def take(
         self, key: str, seconds: int, amount: int, *, known: bool
     ) -> tuple[int, float | None]:
-        asked = time.monotonic()
         async with reaching():
-            count = await self._storage.incr(key, seconds, amount)
-            if count == amount:
-                return count, float(seconds)  # the first of its window
-            if known:
-                return count, None
-            # The library's `get_expiry` knows whole seconds only.
-            left = await self._redis.pttl(f"{keys.LIMITS}:{key}") / 1000
-        # A window as young as this could have begun after the hits were counted.
-        young = seconds - left < time.monotonic() - asked
-        return count, 0.0 if young else max(0.0, left)
+            count, left = await self._hit(keys=[keys.limit(key)], args=[amount, 1000 * seconds])
+        return count, None if known and count != amount else left / 1000

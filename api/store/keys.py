@@ -8,6 +8,7 @@ of a series, ``s<shard>-<random>``; a caller's series share a shard, so that the
     rm:{sN}:idem:<match>:<digest>    string   what an idempotency key of a caller has done
     rm:{sN}:due                      zset     match -> when the house owes it something, ms
     rm:{sN}:holds                    zset     "<match> <player>" -> until when a seat is held, ms
+    rm:{sN}:mark                     string   written to see whether writes are taken
     rm:{sN}:bell                     stream   ids of matches appended to, wakes every reader
     rm:{sN}:public:<status or ALL>   zset     public match -> created at, ms
     rm:{sN}:series:<series>          hash     what to play, for whom, the secret, what was sent
@@ -42,7 +43,6 @@ from engine.state import Status
 SHARDS: Final = tuple(f"{number:x}" for number in range(16))
 SWEEPER_LEASE: Final = "rm:sweeper"
 REVOKED: Final = "rm:revoked"
-LIMITS: Final = "rm:limit"  # a prefix
 _MATCH_ID: Final = re.compile(r"m([0-9a-f])-[A-Za-z0-9_-]{16}\Z")
 _SERIES_ID: Final = re.compile(r"s([0-9a-f])-[A-Za-z0-9_-]{16}\Z")
 
@@ -123,6 +123,10 @@ def holds(shard_: str) -> str:
     return _key(shard_, "holds")
 
 
+def mark(shard_: str) -> str:
+    return _key(shard_, "mark")
+
+
 def bell(shard_: str) -> str:
     return _key(shard_, "bell")
 
@@ -149,6 +153,10 @@ def signed_in(digest: str) -> str:
 
 def code(join_code: str) -> str:
     return f"rm:code:{join_code}"
+
+
+def limit(key: str) -> str:
+    return f"rm:limit:{key}"
 
 
 def faults(level: str) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
 from api.ports import Append, Commit, Key, Remembered, Ring
@@ -42,9 +42,8 @@ class MemoryStore:
             return None
         return self.opened.setdefault(place, match_id)
 
-    async def remember(self, match_id: str, key: Key, version: int) -> None:
-        place = (match_id, key.caller, key.key)
-        self.keys.setdefault(place, Remembered(key.fingerprint, version))
+    async def remember(self, match_id: str, key: Key, what: Remembered) -> None:
+        self.keys.setdefault((match_id, key.caller, key.key), what)
 
     async def append(self, append: Append) -> bool:
         # No await below: one event loop makes this as atomic as the script.
@@ -55,7 +54,7 @@ class MemoryStore:
             place = (match_id, append.key.caller, append.key.key)
             if place in self.keys:
                 return False
-            self.keys[place] = Remembered(append.key.fingerprint, commit.version)
+            self.keys[place] = Remembered(append.key.fingerprint, commit.version, commit.nonce)
         self.logs.setdefault(match_id, []).append(encode_commit(commit))
         if append.due_at is None:
             self.due_times.pop(match_id, None)
@@ -72,7 +71,7 @@ class MemoryStore:
         for listener in self.listeners:
             listener.put_nowait(ring)
 
-    async def bells(self) -> AsyncIterator[Ring | None]:
+    async def bells(self) -> AsyncGenerator[Ring | None, None]:
         queue: asyncio.Queue[Ring] = asyncio.Queue()
         self.listeners.append(queue)
         try:
@@ -106,8 +105,14 @@ class MemoryStore:
         self.due_times[match_id] = until
         return True
 
-    async def ping(self) -> None:
-        return None
+    async def confirm(self, match_id: str) -> None:
+        pass
+
+    def silence(self) -> float:
+        return 0.0
+
+    async def probe(self) -> None:
+        pass
 
 
 @dataclass

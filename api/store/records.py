@@ -37,13 +37,12 @@ def decode_commit(version: int, record: bytes) -> Commit:
 
 def encode_remembered(remembered: Remembered) -> bytes:
     """What an idempotency key has done."""
-    return _dump([remembered.fingerprint, remembered.version])
+    return _dump([remembered.fingerprint, remembered.version, remembered.nonce])
 
 
 def decode_remembered(record: bytes) -> Remembered:
     """What was encoded."""
-    fingerprint, version = json.loads(record)
-    return Remembered(fingerprint, version)
+    return Remembered(*json.loads(record))  # without a nonce in records of the release before
 
 
 def encode_grant(grant: Grant) -> bytes:

@@ -1,19 +1,19 @@
 """The store in Redis: a stream per match, written by one script."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import time
+from collections.abc import AsyncGenerator, Callable
 from importlib.resources import files
 from typing import Any
 
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import ExponentialWithJitterBackoff
+from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from api.errors import Unavailable
+from api.cancelling import end_if_cancelled, stop
+from api.errors import Unconfirmed
 from api.ports import Append, Commit, Key, Remembered, Ring
 from api.store import keys
+from api.store.connections import Replicas, cluster_of, reaching
 from api.store.records import (
     decode_commit,
     decode_remembered,
@@ -24,34 +24,10 @@ from api.values import Fault
 from engine.state import Status
 
 KEY_TTL = 24 * 3600  # the contract: idempotency keys live at least 24 h
-ANSWER_SECONDS = 4  # after which a caller is told to try again, all attempts included
 BLOCK_MS = 2000  # well under the socket timeout, which a blocked read would otherwise hit
+AGAIN_SECONDS = 0.2  # after which bells are read again where that has failed
+MARK_MS = 60_000
 TIES = 16  # matches of one millisecond that a page may have to skip
-
-
-def connect(url: str, *, max_connections: int = 64) -> Redis:
-    """A client with one pool for the process; commands wait for a free connection."""
-    pool = BlockingConnectionPool.from_url(
-        url,
-        max_connections=max_connections,
-        timeout=5,
-        socket_timeout=5,
-        socket_connect_timeout=2,
-        # Safe to repeat: an append is told from a rival's by its nonce, the rest are idempotent.
-        retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 3),
-        health_check_interval=15,
-    )
-    return Redis.from_pool(pool)
-
-
-@asynccontextmanager
-async def reaching() -> AsyncIterator[None]:
-    """Turns every failure of Redis, slowness too, into ``Unavailable`` without its text."""
-    try:
-        async with asyncio.timeout(ANSWER_SECONDS):
-            yield
-    except (RedisError, OSError, TimeoutError) as error:
-        raise Unavailable(f"Redis failed with {type(error).__name__}") from error
 
 
 async def overdue(
@@ -70,11 +46,45 @@ async def overdue(
     return sorted(found, key=lambda pair: pair[1])[:limit]
 
 
-class RedisStore:
-    """The log of every match (``EventStore``)."""
+class _Rung:
+    """What several readers have heard, told together."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self) -> None:
+        self._heard: Ring | None = Ring()
+        self._any = asyncio.Event()
+
+    def add(self, ring: Ring | None) -> None:
+        """Take in what was heard; None: anything may have happened."""
+        before = self._heard
+        self._heard = None if before is None or ring is None else before.and_(ring)
+        self._any.set()
+
+    async def wait(self, readers: list[asyncio.Task[None]]) -> Ring | None:
+        """All that was heard since the last time, once there is something.
+
+        Raises:
+            Exception: what a reader failed with.
+        """
+        rings = asyncio.ensure_future(self._any.wait())
+        try:
+            await asyncio.wait({rings, *readers}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            rings.cancel()
+        for reader in readers:
+            if reader.done():
+                reader.result()
+        heard, self._heard = self._heard, Ring()
+        self._any.clear()
+        return heard
+
+
+class RedisStore:
+    """The log of every match (``EventStore``); ``replicas`` have a commit before it counts."""
+
+    def __init__(self, redis: Redis, replicas: int = 0) -> None:
         self._redis = redis
+        self._replicas = Replicas(redis, replicas)
+        self._heard: dict[int, float] = {}  # when each reader of bells was last answered
         folder = files("api.store")
         self._commit = redis.register_script((folder / "commit.lua").read_bytes())
         self._lease = redis.register_script((folder / "lease.lua").read_bytes())
@@ -109,8 +119,8 @@ class RedisStore:
             return None
         return match_id if first is None else str(first.decode())
 
-    async def remember(self, match_id: str, key: Key, version: int) -> None:
-        record = encode_remembered(Remembered(key.fingerprint, version))
+    async def remember(self, match_id: str, key: Key, what: Remembered) -> None:
+        record = encode_remembered(what)
         async with reaching():
             place = keys.idempotency(match_id, key.caller, key.key)
             await self._redis.set(place, record, nx=True, ex=KEY_TTL)
@@ -119,9 +129,10 @@ class RedisStore:
         match_id, commit, listing = append.match_id, append.commit, append.listing
         shard, log = keys.shard(match_id), keys.log(match_id)
         key = append.key
-        remember = encode_remembered(Remembered(key.fingerprint, commit.version)) if key else b""
+        made = Remembered(key.fingerprint, commit.version, commit.nonce) if key else None
         async with reaching():
-            written = await self._commit(
+            written, enough = await self._replicas.run(
+                self._commit,
                 keys=[
                     log,
                     keys.due(shard),
@@ -137,34 +148,62 @@ class RedisStore:
                     encode_commit(commit),
                     append.ttl,
                     "" if append.due_at is None else append.due_at,
-                    remember,
+                    encode_remembered(made) if made else b"",
                     KEY_TTL,
                     "" if listing is None else listing.created_at,
                     "l" if append.lobby else "",
                 ],
             )
+        if written == 1 and not enough:
+            raise Unconfirmed("too few replicas have answered")
         return bool(written == 1)
 
-    async def bells(self) -> AsyncIterator[Ring | None]:
+    async def confirm(self, match_id: str) -> None:
+        key = keys.mark(keys.shard(match_id))
+        async with reaching():
+            await self._replicas.write(key, "SET", key, "1", "PX", MARK_MS)
+
+    async def bells(self) -> AsyncGenerator[Ring | None, None]:
+        rung = _Rung()
+        self._heard.clear()
         streams = [keys.REVOKED, *(keys.bell(shard) for shard in keys.SHARDS)]
+        # A Cluster answers a read of one slot only, so each stream has a reader of its own there.
+        groups = [streams] if cluster_of(self._redis) is None else [[name] for name in streams]
+        readers = [
+            asyncio.create_task(self._hear(number, group, rung))
+            for number, group in enumerate(groups)
+        ]
+        try:
+            while True:
+                yield await rung.wait(readers)
+        finally:
+            await asyncio.gather(*map(stop, readers))
+
+    async def _hear(self, number: int, streams: list[str], rung: _Rung) -> None:
+        """Read some bells for ever; what is missed after a failure may be anything."""
         seen: dict[Any, Any] | None = None
         while True:
+            end_if_cancelled()
             try:
                 if seen is None:
                     seen = await self._last_entries(streams)
-                    yield None
-                rung = await self._redis.xread(seen, count=512, block=BLOCK_MS)
+                    rung.add(None)
+                found = await self._redis.xread(seen, count=512, block=BLOCK_MS)
             except (RedisError, OSError, TimeoutError):
                 seen = None
-                await asyncio.sleep(0.2)
+                await asyncio.sleep(AGAIN_SECONDS)
                 continue
+            self._heard[number] = time.monotonic()
             told: dict[bytes, set[str]] = {b"m": set(), b"l": set(), b"t": set()}
-            for stream, entries in _streams(rung):
+            for stream, entries in _streams(found):
                 seen[stream.decode()] = entries[-1][0]
                 for kind, ids in told.items():
                     ids.update(fields[kind].decode() for _, fields in entries if kind in fields)
             if any(told.values()):
-                yield Ring(*map(frozenset, (told[b"m"], told[b"l"], told[b"t"])))
+                rung.add(Ring(*map(frozenset, (told[b"m"], told[b"l"], told[b"t"]))))
+
+    def silence(self) -> float:
+        return time.monotonic() - min(self._heard.values(), default=0.0)
 
     async def _last_entries(self, streams: list[str]) -> dict[Any, Any]:
         async with self._redis.pipeline(transaction=False) as pipe:
@@ -215,9 +254,11 @@ class RedisStore:
         async with reaching():
             return bool(await self._lease(keys=[key], args=[holder, ms]) == 1)
 
-    async def ping(self) -> None:
-        async with reaching():
-            await self._redis.ping()
+    async def probe(self) -> None:
+        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
+            for shard in keys.SHARDS:  # of a Cluster each node answers for itself
+                pipe.set(keys.mark(shard), "1", px=MARK_MS)
+            await pipe.execute()
 
 
 class RedisDirectory:

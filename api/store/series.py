@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 from api.ports import Key
 from api.series.ports import Count, Halt, Opening, Series, Step
 from api.store import keys
+from api.store.connections import reaching
 from api.store.records import (
     decode_result,
     decode_spec,
@@ -17,7 +18,7 @@ from api.store.records import (
     encode_spec,
     encode_sums,
 )
-from api.store.redis import KEY_TTL, overdue, reaching
+from api.store.redis import KEY_TTL, overdue
 from engine.series import Order, SeriesStatus
 from engine.standings import none_yet, quantities
 

@@ -10,14 +10,15 @@ if ARGV[12] ~= '' then
   if made then return made end
 end
 if redis.call('EXISTS', KEYS[1]) == 1 then return ARGV[1] end -- this very command, repeated
-redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', ARGV[2])
-if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[10]) then return '' end
+if redis.call('ZCOUNT', KEYS[4], '(' .. ARGV[2], '+inf') >= tonumber(ARGV[10]) then return '' end
+-- First what needs memory: a Redis that has none refuses a script at its first write alone.
 redis.call('HSET', KEYS[1], 'status', 'RUNNING', 'at', ARGV[2], 'spec', ARGV[3], 'owner', ARGV[4],
   'secret', ARGV[5], 'matches', ARGV[6], 'sent', ARGV[7])
 redis.call('EXPIRE', KEYS[1], ARGV[9])
 redis.call('XADD', KEYS[2], '1-0', 's', ARGV[11], 'a', ARGV[2])
 redis.call('EXPIRE', KEYS[2], ARGV[9])
 redis.call('ZADD', KEYS[3], ARGV[8], ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', ARGV[2])
 redis.call('ZADD', KEYS[4], ARGV[2] + 1000 * ARGV[9], ARGV[1])
 redis.call('EXPIRE', KEYS[4], ARGV[9])
 if ARGV[12] ~= '' then redis.call('SET', KEYS[5], ARGV[1], 'EX', ARGV[12]) end

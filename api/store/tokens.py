@@ -12,8 +12,9 @@ from redis.asyncio import Redis
 
 from api.identity.ports import Grant, Token
 from api.store import keys
+from api.store.connections import Replicas, reaching
 from api.store.records import decode_grant, decode_token, encode_grant, encode_token
-from api.store.redis import KEY_TTL, reaching
+from api.store.redis import KEY_TTL
 
 REVOKED: Final = b"revoked"
 KEPT: Final = 65536  # revocations that a reader may be behind without missing one
@@ -23,8 +24,9 @@ _NO_LIMIT: Final = 2**31
 class RedisTokens:
     """The tokens of all players (``TokenStore``)."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, replicas: int = 0) -> None:
         self._redis = redis
+        self._replicas = Replicas(redis, replicas)
         self._list = redis.register_script((files("api.store") / "token_list.lua").read_bytes())
 
     async def find(self, token_hash: str) -> Grant | None:
@@ -74,7 +76,9 @@ class RedisTokens:
                 return bool(await self._redis.exists(mark))
             token = decode_token(token_id, record)
             end = max(until, token.expires_at)
-            await self._redis.set(keys.guest(token.hash), REVOKED, pxat=end)
+            guest = keys.guest(token.hash)
+            # On the replicas first: what is revoked must not come back with a failover.
+            await self._replicas.write(guest, "SET", guest, REVOKED, "PXAT", end)
             await self._redis.xadd(keys.REVOKED, {"t": token_id}, maxlen=KEPT, approximate=True)
             await self._redis.set(mark, "1", pxat=end)
             await self._redis.hdel(listed, token_id)

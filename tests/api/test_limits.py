@@ -8,7 +8,7 @@ from api.errors import RateLimited, Unavailable
 from api.limits.buckets import Bucket, Rate, rate_of
 from api.limits.limiter import Caller, Limiter, site_of
 from api.limits.windows import RedisWindows
-from api.store.redis import connect
+from api.store.connections import connect
 from tests.conftest import start_redis
 
 ANN = Caller("p-ann", "192.0.2.1")

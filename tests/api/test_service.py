@@ -9,6 +9,7 @@ import pytest
 from api.errors import Refused, Unavailable
 from api.ports import Append, Commit, Key, Remembered
 from api.service import MatchService
+from api.store import keys
 from api.store.memory import MemoryDirectory, MemoryStore
 from api.store.redis import RedisDirectory, RedisStore
 from api.values import Answer, Joining, Limits, Meta, NewMatch
@@ -579,3 +580,38 @@ async def test_who_catches_up_lets_others_in_between(service):
 
     assert len(moments) == version
     assert turns >= version - 1
+
+
+async def lose_log(world: World, match_id: str) -> None:
+    """What happens to a match that is kept for less long than its keys."""
+    if isinstance(world.store, MemoryStore):
+        del world.store.logs[match_id]
+    else:
+        await world.store._redis.delete(keys.log(match_id))
+
+
+async def test_a_key_that_outlives_its_match_is_answered_as_one_of_no_match(world):
+    service, meta = world.service(), Meta(key="k", request=["choose"])
+    match_id = await three(service)
+    await choose(service, match_id, "ann", meta)
+    await lose_log(world, match_id)
+
+    for process in (service, world.service()):
+        with pytest.raises(Refused) as caught:
+            await choose(process, match_id, "ann", meta)
+        assert caught.value.code is ErrorCode.NOT_FOUND
+
+
+async def test_a_key_of_a_match_that_was_opened_anew_stands_for_nothing_in_it(world):
+    service, opening = world.service(), Meta(key="open", request=["create"])
+    seats = new(PLAYER, BOT)
+    match_id = (await service.create("ann", seats, opening)).view.match_id
+    before = await choose(service, match_id, "ann", Meta(key="k", request=["choose"]))
+    await lose_log(world, match_id)
+    assert (await service.create("ann", seats, opening)).view.match_id == match_id
+    assert (await choose(service, match_id, "ann")).version == before.version
+
+    for process in (service, world.service()):
+        with pytest.raises(Refused) as caught:
+            await choose(process, match_id, "ann", Meta(key="k", request=["choose"]))
+        assert caught.value.code is ErrorCode.STALE_VERSION

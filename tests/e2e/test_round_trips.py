@@ -2,7 +2,7 @@
 
 import asyncio
 
-from api.store.redis import connect
+from api.store.connections import connect
 from tests.client import Client
 
 

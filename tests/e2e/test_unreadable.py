@@ -1,7 +1,7 @@
 """A match that this release cannot read stops nothing but itself."""
 
 from api.store import keys
-from api.store.redis import connect
+from api.store.connections import connect
 from tests.conftest import until_finished
 
 BOT = {"kind": "BOT"}

@@ -13,7 +13,7 @@ from statistics import median
 import pytest
 
 from api.store import keys
-from api.store.redis import connect
+from api.store.connections import connect
 from tests.client import messages, subscribe
 from tests.conftest import Stack, until_finished
 from tests.failures.people import BOT, OPEN, PLAYER, Person, people

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from api.store.redis import connect
+from api.store.connections import connect
 from schema.codes import ErrorCode
 from tests.client import MATCH
 from tests.conftest import Stack

@@ -6,26 +6,25 @@ from collections.abc import AsyncIterator
 import pytest
 
 from api.ports import Append, Commit, Directory, EventStore, Key, Listing, Remembered
+from api.store.connections import connect
 from api.store.keys import new_match_id
 from api.store.memory import MemoryDirectory, MemoryStore
-from api.store.redis import RedisDirectory, RedisStore, connect
+from api.store.redis import RedisDirectory, RedisStore
 from api.values import Fault
 from engine.events import HandChosen, MatchAbandoned
 from engine.state import Status
-from tests.conftest import servers, start_redis
+from tests.conftest import servers
 
 
-@pytest.fixture(scope="session", params=["memory", *servers()])
-async def stores(request, tmp_path_factory) -> AsyncIterator[tuple[EventStore, Directory]]:
+@pytest.fixture(scope="session", params=["memory", *servers(), "cluster"])
+async def stores(request) -> AsyncIterator[tuple[EventStore, Directory]]:
     """Each kind of store, with the directory that goes with it."""
     if request.param == "memory":
         yield MemoryStore(), MemoryDirectory()
         return
-    server = await asyncio.to_thread(start_redis, tmp_path_factory.mktemp("redis"), request.param)
-    redis = connect(server.url)
+    redis = connect(request.getfixturevalue(f"{request.param}_url"))
     yield RedisStore(redis), RedisDirectory(redis)
     await redis.aclose()
-    await asyncio.to_thread(server.stop)
 
 
 @pytest.fixture
@@ -128,7 +127,7 @@ async def test_a_key_remembers_what_it_made(store):
 
     assert await store.append(append(match_id, 1, key=key))
 
-    assert (await store.load(match_id, 1, key))[1] == Remembered("f", 1)
+    assert (await store.load(match_id, 1, key))[1] == Remembered("f", 1, "n")
 
 
 async def test_a_key_opens_one_match_for_one_request(store):
@@ -146,10 +145,10 @@ async def test_a_key_can_stand_for_a_version_that_it_did_not_make(store):
     key = Key("p", match_id, "f")
     await store.append(append(match_id, 1))
 
-    await store.remember(match_id, key, 1)
-    await store.remember(match_id, key, 7)
+    await store.remember(match_id, key, Remembered("f", 1, "n"))
+    await store.remember(match_id, key, Remembered("f", 7, "n"))
 
-    assert (await store.load(match_id, 1, key))[1] == Remembered("f", 1)
+    assert (await store.load(match_id, 1, key))[1] == Remembered("f", 1, "n")
 
 
 async def test_a_key_makes_only_one_commit(store):

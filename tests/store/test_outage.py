@@ -8,8 +8,10 @@ import time
 import pytest
 
 from api.errors import Unavailable
+from api.patience import ANSWER_SECONDS
+from api.store.connections import connect
 from api.store.keys import new_match_id
-from api.store.redis import ANSWER_SECONDS, RedisDirectory, RedisStore, connect
+from api.store.redis import RedisDirectory, RedisStore
 from api.store.tokens import RedisTokens
 from tests.conftest import start_redis
 from tests.store.test_contract import append
@@ -33,7 +35,7 @@ async def everything(url: str) -> list[float]:
         store.append(append(new_match_id(), 1)),
         store.listed(None, None, 1),
         store.due(1, 1),
-        store.ping(),
+        store.probe(),
         directory.find_code("x"),
         RedisTokens(redis).find("x"),
     ):

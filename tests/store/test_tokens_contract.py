@@ -15,31 +15,30 @@ from api.identity.ports import Grant, Token, TokenStore
 from api.identity.service import Identity
 from api.ports import EventStore, Key
 from api.store import keys
+from api.store.connections import connect
 from api.store.keys import new_match_id
 from api.store.memory import MemoryStore
-from api.store.redis import RedisStore, connect
+from api.store.redis import RedisStore
 from api.store.tokens import RedisTokens
 from api.store.tokens_memory import MemoryTokens
 from api.streams import Streams
 from schema.scopes import Scope
-from tests.conftest import servers, start_redis
+from tests.conftest import servers
 
 HOUR = 3600 * 1000
 NOW = time.time_ns() // 1_000_000
 Stores = tuple[EventStore, TokenStore]
 
 
-@pytest.fixture(scope="session", params=["memory", *servers()])
-async def stores(request, tmp_path_factory) -> AsyncIterator[Stores]:
+@pytest.fixture(scope="session", params=["memory", *servers(), "cluster"])
+async def stores(request) -> AsyncIterator[Stores]:
     if request.param == "memory":
         log = MemoryStore()
         yield log, MemoryTokens(log)
         return
-    server = await asyncio.to_thread(start_redis, tmp_path_factory.mktemp("redis"), request.param)
-    redis = connect(server.url)
+    redis = connect(request.getfixturevalue(f"{request.param}_url"))
     yield RedisStore(redis), RedisTokens(redis)
     await redis.aclose()
-    await asyncio.to_thread(server.stop)
 
 
 @pytest.fixture

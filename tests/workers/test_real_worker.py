@@ -4,7 +4,8 @@ import asyncio
 
 from api import broker
 from api.broker import celery_app
-from api.store.redis import RedisStore, connect
+from api.store.connections import connect
+from api.store.redis import RedisStore
 from tests.conftest import until_finished
 
 BOT = {"kind": "BOT"}

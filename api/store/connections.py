@@ -1,0 +1,169 @@
+"""Connections to Redis, whatever kind it is, and what its failures become."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final, cast
+
+from redis import Redis as BlockingRedis
+from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
+from redis.asyncio.cluster import ClusterNode
+from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.commands.core import AsyncScript
+from redis.exceptions import (
+    AskError,
+    MovedError,
+    NoScriptError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    TryAgainError,
+)
+from redis.sentinel import Sentinel as BlockingSentinel
+
+from api.addresses import Kind, address_of
+from api.errors import Unavailable, Unconfirmed, Unwritable
+from api.patience import in_time
+
+REPLICAS_MS: Final = 1000  # after which a replica that has not answered is not waited for
+_NODE_CONNECTIONS: Final = 512  # to one node of a Cluster, whose pool does not wait but fails
+# What Redis answers to writes alone, beside READONLY and OOM, which redis-py has errors for.
+_REFUSED: Final = ("NOREPLICAS", "MISCONF")
+
+
+class _SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
+    """Waits for a free connection, as the pool of a single Redis does."""
+
+    async def aclose(self) -> None:
+        await super().aclose()
+        await self.sentinel_manager.aclose()
+
+
+def connect(url: str, *, max_connections: int = 64) -> Redis:
+    """A client with one pool for the process; commands wait for a free connection.
+
+    That of a Cluster has the commands of any other, though it is of another class.
+
+    Raises:
+        ValueError: the URL is not that of a Redis.
+    """
+    address = address_of(url)
+    timeouts = {"socket_timeout": 5, "socket_connect_timeout": 2}
+    options: dict[str, Any] = {
+        **timeouts,
+        # Safe to repeat: an append is told from a rival's by its nonce, the rest are idempotent.
+        "retry": Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 3),
+        "health_check_interval": 15,
+    }
+    if address.kind is Kind.CLUSTER:
+        nodes = [ClusterNode(host, port) for host, port in address.nodes]
+        options |= {"max_connections": _NODE_CONNECTIONS, **address.options}
+        return cast("Redis", RedisCluster(startup_nodes=nodes, **options))
+    waiting = {"max_connections": max_connections, "timeout": 5}
+    if address.kind is Kind.SENTINEL:
+        asked = {**timeouts, **address.sentinel_options}
+        sentinels = Sentinel(address.nodes, sentinel_kwargs=asked)  # type: ignore[no-untyped-call]
+        options |= {**waiting, **address.options}
+        pool: Any = _SentinelPool(address.service, sentinels, **options)  # type: ignore[no-untyped-call]
+        return Redis.from_pool(pool)
+    return Redis.from_pool(BlockingConnectionPool.from_url(url, **waiting, **options))
+
+
+def connect_blocking(url: str, seconds: float) -> BlockingRedis:
+    """A client for a thread; ``seconds``: how long it waits for an answer. Not of a Cluster.
+
+    Raises:
+        ValueError: the URL is not that of a Redis.
+    """
+    address = address_of(url)
+    timeouts = {"socket_timeout": seconds, "socket_connect_timeout": seconds}
+    if address.kind is Kind.SERVER:
+        return BlockingRedis.from_url(url, **timeouts)
+    asked = {**timeouts, **address.sentinel_options}
+    sentinels: Any = BlockingSentinel(address.nodes, sentinel_kwargs=asked)  # type: ignore[no-untyped-call]
+    client: BlockingRedis = sentinels.master_for(address.service, **timeouts, **address.options)
+    return client
+
+
+def cluster_of(redis: Redis) -> RedisCluster | None:
+    """The client as that of a Cluster, if it is one."""
+    client: object = redis
+    return client if isinstance(client, RedisCluster) else None
+
+
+@asynccontextmanager
+async def reaching() -> AsyncIterator[None]:
+    """Turns every failure of Redis, slowness too, into ``Unavailable`` without its text.
+
+    Raises:
+        Unwritable: Redis answers, but takes no writes now.
+        Unavailable: it does not answer, or not in time.
+    """
+    try:
+        async with in_time():
+            yield
+    except (RedisError, OSError) as error:
+        refused = _refused(error)
+        if refused is not None:
+            raise Unwritable(refused) from error
+        raise Unavailable(type(error).__name__) from error
+
+
+def _refused(error: Exception) -> str | None:
+    """The code with which Redis refuses writes, None if it is something else."""
+    if isinstance(error, ReadOnlyError):
+        return "READONLY"
+    if isinstance(error, OutOfMemoryError):
+        return "OOM"
+    return next((code for code in _REFUSED if code in str(error)), None)
+
+
+class Replicas:
+    """Writes that are on so many replicas before they are acknowledged; 0: on none."""
+
+    def __init__(self, redis: Redis, count: int) -> None:
+        self._redis = redis
+        self._count = count
+
+    async def run(self, script: AsyncScript, keys: list[str], args: list[Any]) -> Any:
+        """Run a script; what it answers, and whether enough replicas have what it wrote."""
+        if not self._count:
+            return await script(keys=keys, args=args), True
+        command = ("EVALSHA", script.sha, len(keys), *keys, *args)
+        try:
+            return await self._and_wait(keys[0], *command)
+        except NoScriptError:
+            await self._redis.script_load(script.script)
+            return await self._and_wait(keys[0], *command)
+        except (MovedError, AskError, TryAgainError):  # the slot is at another node now
+            answer = await script(keys=keys, args=args)
+            return answer, False
+
+    async def write(self, key: str, *command: Any) -> None:
+        """Carry out a command that writes to ``key``.
+
+        Raises:
+            Unconfirmed: it is done, and all before it in this slot, but not yet on the replicas.
+        """
+        if not self._count:
+            await self._redis.execute_command(*command)  # type: ignore[no-untyped-call]
+            return
+        _, enough = await self._and_wait(key, *command)
+        if not enough:
+            raise Unconfirmed("too few replicas have answered")
+
+    async def _and_wait(self, key: str, *command: Any) -> tuple[Any, bool]:
+        """Both in one round trip: WAIT is about what its own connection wrote."""
+        where: dict[str, Any] = {}
+        more: dict[str, Any] = {}
+        cluster = cluster_of(self._redis)
+        if cluster is not None:
+            await cluster.initialize()
+            where = {"target_nodes": cluster.get_node_from_key(key)}
+            more = {"allow_redirections": False}
+        async with self._redis.pipeline(transaction=False) as pipe:
+            pipe.execute_command(*command, **where)
+            pipe.execute_command("WAIT", self._count, REPLICAS_MS, **where)
+            answer, replicas = await pipe.execute(**more)
+        return answer, replicas >= self._count

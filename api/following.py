@@ -55,7 +55,8 @@ class Following:
                 also(rung)
                 among = None if rung is None else rung.matches
                 for timeline in self._ledger.timelines.followed(among):
-                    self._look(timeline)
+                    if rung is None or not timeline.has(rung.nonces.get(timeline.match_id)):
+                        self._look(timeline)
                 self._well = True
 
     def _look(self, timeline: Timeline) -> None:

@@ -19,6 +19,7 @@ from engine import chain
 from engine.commands import Command
 from engine.decide import Events, decide
 from engine.due import ClockToExpire, Due, due
+from engine.errors import RuleError
 from engine.evolve import fold
 from engine.notation import format_view
 from engine.state import Match, Status, Visibility
@@ -152,6 +153,10 @@ class Ledger:
         attempt: _Attempt,
     ) -> int:
         known = timeline.version
+        if attempt.key is None and (timeline.followers or meta.expected_version == known):
+            written = await self._submit_unread(timeline, command, meta, attempt)
+            if written is not None:
+                return written
         for _ in range(ATTEMPTS):
             done = await self._done_before(timeline, attempt, known)
             if done is not None:
@@ -175,6 +180,27 @@ class Ledger:
             if written is not None:
                 return written
         raise stale(timeline)
+
+    async def _submit_unread(
+        self,
+        timeline: Timeline,
+        command: Callable[[Match], Command],
+        meta: Meta,
+        attempt: _Attempt,
+    ) -> int | None:
+        """Carry it out upon what is known without a look at the log; None if that will not do.
+
+        The store refuses what does not follow the log's last commit, so nothing is taken for true
+        that is not; and nobody is refused for what may have changed.
+        """
+        match = timeline.match
+        if match is None or meta.expected_version not in (None, timeline.version):
+            return None
+        try:
+            events = decide(match, command(match), self._now())
+        except RuleError:
+            return None
+        return await self._append(timeline, events, attempt) if events else None
 
     async def _done_before(self, timeline: Timeline, attempt: _Attempt, known: int) -> int | None:
         """Bring the timeline up to date; the version in which this was done, None if in none."""
@@ -210,6 +236,7 @@ class Ledger:
             commit=commit,
             due_at=self._due_at(owed, now),
             ttl=self._limits.finished_ttl if after.status.over else self._limits.match_ttl,
+            previous=timeline.commits[-1].nonce if timeline.commits else "",
             lobby=_in_lobby(before) or _in_lobby(after),
             key=attempt.key,
             listing=_listing(before, after),

@@ -1,7 +1,7 @@
 """What the service needs from outside: a log of commits, a directory, a queue of jobs."""
 
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from api.values import Fault
@@ -62,6 +62,7 @@ class Append:
 
     ``due_at``: when the sweeper shall look at the match, None if nothing is owed.
     ``ttl``: seconds that the log is kept from now on.
+    ``previous``: the nonce of the commit that it follows; empty for the first, and unchecked.
     ``lobby``: whether it tells something to those who look for a match.
     """
 
@@ -69,6 +70,7 @@ class Append:
     commit: Commit
     due_at: int | None
     ttl: int
+    previous: str = ""
     lobby: bool = False
     key: Key | None = None
     listing: Listing | None = None
@@ -80,6 +82,7 @@ class Ring:
 
     Attributes:
         matches: matches and series that were appended to.
+        nonces: the last commit's of each match.
         lobby: public matches whose place in the lobby has changed.
         revoked: tokens that are no longer valid.
     """
@@ -87,11 +90,15 @@ class Ring:
     matches: frozenset[str] = frozenset()
     lobby: frozenset[str] = frozenset()
     revoked: frozenset[str] = frozenset()
+    nonces: Mapping[str, str] = field(default_factory=dict)
 
     def and_(self, other: "Ring") -> "Ring":
         """What either tells."""
         return Ring(
-            self.matches | other.matches, self.lobby | other.lobby, self.revoked | other.revoked
+            self.matches | other.matches,
+            self.lobby | other.lobby,
+            self.revoked | other.revoked,
+            {**self.nonces, **other.nonces},
         )
 
 

@@ -16,6 +16,7 @@ from engine.evolve import fold
 from engine.state import Match
 from engine.views import View, redact, view
 
+RECENT = 8
 KEPT = 1024  # timelines that stay in memory though nobody follows them, some 100 kB each
 
 
@@ -67,6 +68,10 @@ class Timeline:
         self._take(commit)
         self._wake()
         return True
+
+    def has(self, nonce: str | None) -> bool:
+        """Whether a commit with this nonce is among the last that are known."""
+        return any(commit.nonce == nonce for commit in self.commits[-RECENT:])
 
     def at(self, version: int) -> Match:
         """The state as of a version that is known.

@@ -5,11 +5,16 @@
 -- ARGV 1 match id, 2 version to write, 3 record, 4 seconds to keep the log,
 --      5 due time in ms or '', 6 what the key is to remember or '', 7 seconds to remember it,
 --      8 created at in ms or '' if the lists stay as they are,
---      9 'l' if this changes the lobby, else ''
+--      9 'l' if this changes the lobby, else '', 10 the record's nonce,
+--      11 the nonce of the record that it follows, or '' if that is any
 local tail = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
 local version = 0
 if tail[1] then version = tonumber(string.match(tail[1][1], '^%d+')) end
 if version + 1 ~= tonumber(ARGV[2]) then return 0 end
+-- A log that lost its end may have grown another one.
+if ARGV[11] ~= '' and not string.find(tail[1][2][2], '"n":"' .. ARGV[11] .. '"', 1, true) then
+  return 0
+end
 if ARGV[6] ~= '' then
   if redis.call('EXISTS', KEYS[4]) == 1 then return 0 end
   redis.call('SET', KEYS[4], ARGV[6], 'EX', ARGV[7])
@@ -26,9 +31,10 @@ if ARGV[8] ~= '' then
   redis.call('ZADD', KEYS[6], ARGV[8], ARGV[1])
   redis.call('ZADD', KEYS[7], ARGV[8], ARGV[1])
 end
-if ARGV[9] == '' then
-  redis.call('XADD', KEYS[3], 'MAXLEN', '~', 4096, '*', 'm', ARGV[1])
-else
-  redis.call('XADD', KEYS[3], 'MAXLEN', '~', 4096, '*', 'm', ARGV[1], ARGV[9], ARGV[1])
+local rung = {'m', ARGV[1], 'n', ARGV[10]}
+if ARGV[9] ~= '' then
+  rung[5] = ARGV[9]
+  rung[6] = ARGV[1]
 end
+redis.call('XADD', KEYS[3], 'MAXLEN', '~', 4096, '*', unpack(rung))
 return 1

@@ -48,7 +48,10 @@ class MemoryStore:
     async def append(self, append: Append) -> bool:
         # No await below: one event loop makes this as atomic as the script.
         match_id, commit = append.match_id, append.commit
-        if len(self.logs.get(match_id, [])) + 1 != commit.version:
+        log = self.logs.get(match_id, [])
+        if len(log) + 1 != commit.version:
+            return False
+        if append.previous and decode_commit(len(log), log[-1]).nonce != append.previous:
             return False
         if append.key is not None:
             place = (match_id, append.key.caller, append.key.key)
@@ -63,7 +66,8 @@ class MemoryStore:
         if append.listing is not None:
             self.lists[match_id] = (append.listing.created_at, append.listing.after)
         ids = frozenset({match_id})
-        self.ring(Ring(matches=ids, lobby=ids if append.lobby else frozenset()))
+        nonces = {match_id: commit.nonce}
+        self.ring(Ring(ids, ids if append.lobby else frozenset(), nonces=nonces))
         return True
 
     def ring(self, ring: Ring) -> None:

@@ -152,6 +152,8 @@ class RedisStore:
                     KEY_TTL,
                     "" if listing is None else listing.created_at,
                     "l" if append.lobby else "",
+                    commit.nonce,
+                    append.previous,
                 ],
             )
         if written == 1 and not enough:
@@ -194,13 +196,9 @@ class RedisStore:
                 await asyncio.sleep(AGAIN_SECONDS)
                 continue
             self._heard[number] = time.monotonic()
-            told: dict[bytes, set[str]] = {b"m": set(), b"l": set(), b"t": set()}
             for stream, entries in _streams(found):
                 seen[stream.decode()] = entries[-1][0]
-                for kind, ids in told.items():
-                    ids.update(fields[kind].decode() for _, fields in entries if kind in fields)
-            if any(told.values()):
-                rung.add(Ring(*map(frozenset, (told[b"m"], told[b"l"], told[b"t"]))))
+                rung.add(_ring([fields for _, fields in entries]))
 
     def silence(self) -> float:
         return time.monotonic() - min(self._heard.values(), default=0.0)
@@ -309,6 +307,16 @@ class RedisDirectory:
 
 def _commits(entries: Any) -> list[Commit]:
     return [decode_commit(int(id_.split(b"-")[0]), fields[b"c"]) for id_, fields in entries]
+
+
+def _ring(told: list[dict[bytes, bytes]]) -> Ring:
+    """What the entries of a bell tell together."""
+
+    def ids(kind: bytes) -> frozenset[str]:
+        return frozenset(fields[kind].decode() for fields in told if kind in fields)
+
+    nonces = {f[b"m"].decode(): f[b"n"].decode() for f in told if b"n" in f}
+    return Ring(ids(b"m"), ids(b"l"), ids(b"t"), nonces)
 
 
 def _streams(reply: Any) -> list[tuple[bytes, Any]]:

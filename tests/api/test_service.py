@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from api.store import keys
 from api.store.memory import MemoryDirectory, MemoryStore
 from api.store.redis import RedisDirectory, RedisStore
 from api.values import Answer, Joining, Limits, Meta, NewMatch
-from engine.actions import Action, ChooseHand, Show
+from engine.actions import Action, ChooseHand, End, Scout, Show
 from engine.commands import ExpireTurn, ScoreRound
 from engine.due import BotToAct, ClockToExpire, Due, RoundToScore
 from engine.errors import Reason, RuleError
@@ -350,6 +351,71 @@ async def test_a_choice_that_all_others_overtake_is_made_all_the_same():
     answer = await choose(World(store, world.directory).service(), match_id, "ann")
 
     assert answer.view.status is Status.PLAYING
+
+
+class CountsLooks(MemoryStore):
+    """A store that counts how often a log is read."""
+
+    looks = 0
+
+    async def load(
+        self, match_id: str, since: int, key: Key | None = None
+    ) -> tuple[list[Commit], Remembered | None]:
+        self.looks += 1
+        return await super().load(match_id, since, key)
+
+
+async def test_a_command_upon_the_version_known_is_carried_out_without_a_look():
+    store = CountsLooks()
+    service = World(store, MemoryDirectory()).service()
+    match_id, player = await playing(service)
+    before = store.looks
+
+    answer = await service.act(match_id, player, show_one, Meta(expected_version=6))
+
+    assert answer.version == 7
+    assert store.looks == before
+
+
+async def test_nobody_is_refused_for_what_is_true_no_more(world):
+    here, there = world.service(), world.service()
+    match_id, player = await playing(here)
+    follower = here.follow(match_id, player, 5)  # so that what is known here is built upon
+    await anext(follower)
+    await there.act(match_id, player, show_one, Meta())
+    following = {"ann": "bob", "bob": "cid", "cid": "ann"}[player]
+
+    answer = await here.act(
+        match_id, following, lambda seat: Scout(seat, End.LEFT, 0, False), Meta()
+    )
+
+    assert answer.version == 8
+    await follower.aclose()
+
+
+async def lose_the_end(store: MemoryStore | RedisStore, match_id: str) -> None:
+    """Take the log's last commit away, as a failover may."""
+    if isinstance(store, MemoryStore):
+        store.logs[match_id].pop()
+    else:
+        redis: Any = store._redis
+        *kept, _ = await redis.xrange(keys.log(match_id))
+        await redis.delete(keys.log(match_id))
+        for id_, fields in kept:
+            await redis.xadd(keys.log(match_id), fields, id_)
+
+
+async def test_what_was_known_of_a_log_that_lost_its_end_is_not_built_upon(world):
+    here, there = world.service(), world.service()
+    match_id = await three(here)
+    await choose(here, match_id, "bob")  # version 4, which is lost
+    await lose_the_end(world.store, match_id)
+    await choose(there, match_id, "cid")  # another version 4
+
+    answer = await choose(here, match_id, "ann", Meta(expected_version=4))
+
+    chosen = [seat.has_chosen for seat in answer.view.seats]
+    assert chosen == [True, False, True]
 
 
 class LosesAnswers(MemoryStore):

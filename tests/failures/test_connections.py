@@ -21,8 +21,8 @@ import pytest
 
 from api.cli.embedded import free_port
 from api.service import MatchService
+from api.store.connections import connect as connected
 from api.store.redis import RedisDirectory, RedisStore
-from api.store.redis import connect as connected
 from api.values import Joining, NewMatch
 from engine.state import Seat, SeatKind, Visibility
 from tests.api.test_service import Hints

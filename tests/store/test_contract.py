@@ -82,6 +82,15 @@ async def test_only_the_next_version_is_written(store, version):
     assert await store.load(match_id, 0) == ([commit(1), commit(2)], None)
 
 
+async def test_what_does_not_follow_the_log_s_last_commit_is_refused(store):
+    match_id = new_match_id()
+    await store.append(append(match_id, 1, nonce="a1"))
+
+    assert not await store.append(append(match_id, 2, previous="b1"))
+    assert not await store.append(append(match_id, 2, previous="a"))
+    assert await store.append(append(match_id, 2, previous="a1"))
+
+
 async def test_an_append_to_nothing_but_at_version_one_is_refused(store):
     match_id = new_match_id()
 
@@ -276,6 +285,7 @@ async def test_pages_of_a_list_miss_and_repeat_nothing_at_equal_times(store):
 async def test_a_bell_rings_for_every_append(store):
     first, second = new_match_id(), new_match_id()
     rung: set[str] = set()
+    nonces: dict[str, str] = {}
 
     async def listen() -> None:
         async for ring in store.bells():
@@ -283,6 +293,7 @@ async def test_a_bell_rings_for_every_append(store):
                 listening.set()
             else:
                 rung.update(ring.matches)
+                nonces.update(ring.nonces)
             if {first, second} <= rung:
                 return
 
@@ -290,9 +301,10 @@ async def test_a_bell_rings_for_every_append(store):
     listener = asyncio.create_task(listen())
     await listening.wait()
     await store.append(append(first, 1))
-    await store.append(append(second, 1))
+    await store.append(append(second, 1, nonce="m"))
 
-    await asyncio.wait_for(listener, 5)
+    await asyncio.wait_for(listener, 10)
+    assert nonces == {first: "n", second: "m"}
 
 
 async def test_events_come_back_as_they_were(store):

@@ -67,6 +67,8 @@ def connect(url: str, *, max_connections: int = 64) -> Redis:
         options |= {**waiting, **address.options}
         pool: Any = _SentinelPool(address.service, sentinels, **options)  # type: ignore[no-untyped-call]
         return Redis.from_pool(pool)
+    # All that is asked of it is bounded by who asks; to bound each send as well costs a task each.
+    options["socket_timeout"] = None
     return Redis.from_pool(BlockingConnectionPool.from_url(url, **waiting, **options))
 
 

@@ -24,7 +24,8 @@ from api.values import Fault
 from engine.state import Status
 
 KEY_TTL = 24 * 3600  # the contract: idempotency keys live at least 24 h
-BLOCK_MS = 2000  # well under the socket timeout, which a blocked read would otherwise hit
+BLOCK_MS = 2000
+HEAR_SECONDS = 5  # for the answer to a read that blocks; well over that
 AGAIN_SECONDS = 0.2  # after which bells are read again where that has failed
 MARK_MS = 60_000
 TIES = 16  # matches of one millisecond that a page may have to skip
@@ -187,10 +188,11 @@ class RedisStore:
         while True:
             end_if_cancelled()
             try:
-                if seen is None:
-                    seen = await self._last_entries(streams)
-                    rung.add(None)
-                found = await self._redis.xread(seen, count=512, block=BLOCK_MS)
+                async with asyncio.timeout(HEAR_SECONDS):
+                    if seen is None:
+                        seen = await self._last_entries(streams)
+                        rung.add(None)
+                    found = await self._redis.xread(seen, count=512, block=BLOCK_MS)
             except (RedisError, OSError, TimeoutError):
                 seen = None
                 await asyncio.sleep(AGAIN_SECONDS)

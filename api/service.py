@@ -283,17 +283,18 @@ class MatchService:
             await self.check_follow(match_id, caller, after)
             version = timeline.version if after is None else after
             match = timeline.at(version) if version else None
+            told = timeline.nonce_of(version)
             if after is None and match is not None:
                 last = timeline.commits[version - 1]
                 yield replace(moment(last, match, caller), events=(), encoded={})
             while match is None or not match.status.over:
-                if version > timeline.version:
-                    raise _expired(timeline)  # the store lost the log's end
+                if told != timeline.nonce_of(version):
+                    raise _expired(timeline)  # the store lost the log's end, or has another now
                 for commit in timeline.commits[version:]:
                     # As of now: who came late may see the past, who has left sees no more.
                     if timeline.match is None or not _may_see(timeline.match, caller):
                         return
-                    version = commit.version
+                    version, told = commit.version, commit.nonce
                     if commit is timeline.commits[-1]:
                         match = timeline.match
                         yield timeline.last(caller)

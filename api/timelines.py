@@ -37,6 +37,10 @@ class Timeline:
         """The number of commits known."""
         return len(self.commits)
 
+    def nonce_of(self, version: int) -> str | None:
+        """The nonce of a version's commit, by which it is told from another; None: not known."""
+        return self.commits[version - 1].nonce if 0 < version <= self.version else None
+
     def merge(self, since: int, commits: Sequence[Commit]) -> bool:
         """Take in the log as read from version ``since`` on; False if it is another log.
 

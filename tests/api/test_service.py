@@ -681,3 +681,19 @@ async def test_a_key_of_a_match_that_was_opened_anew_stands_for_nothing_in_it(wo
         with pytest.raises(Refused) as caught:
             await choose(process, match_id, "ann", Meta(key="k", request=["choose"]))
         assert caught.value.code is ErrorCode.STALE_VERSION
+
+
+async def test_a_follower_is_told_of_another_log_though_it_has_grown_past_the_first(world):
+    service, opening = world.service(), Meta(key="open", request=["create"])
+    seats = new(PLAYER, OPEN, OPEN)
+    match_id = (await service.create("ann", seats, opening)).view.match_id
+    seen = service.follow(match_id, "ann", None)
+    assert (await anext(seen)).version == 1
+    await lose_log(world, match_id)
+    assert (await service.create("ann", seats, opening)).view.match_id == match_id
+    await service.start(match_id, "ann")
+
+    with pytest.raises(Refused) as caught:
+        await anext(seen)
+
+    assert caught.value.code is ErrorCode.CURSOR_EXPIRED

@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test lint format lock schema release-schema playthroughs api-guide fuzz bench bench-api \
+.PHONY: help setup up test lint format lock schema release-schema playthroughs api-guide fuzz bench \
   bench-bots arena train clean
 
 help: ## List the commands
@@ -67,14 +67,12 @@ lock: $(READY) ## Pin every dependency anew in requirements.lock
 fuzz: $(READY) ## Let schemathesis try the API at length
 	@FUZZ_EXAMPLES=300 $(BIN)/python -m pytest --timeout 3600 tests/contract
 
-bench: $(READY) ## Measure what a move costs
-	@$(BIN)/python -m tests.bench
-
-bench-api: $(READY) ## Measure what a move and a subscriber cost, by GraphQL and by REST
-	@$(BIN)/python -m tests.bench_api
+bench: $(READY) ## Measure everything (ONLY=moves, JSON=file, PEERS=1 beside other servers)
+	@OPENBLAS_NUM_THREADS=1 ONLY='$(ONLY)' JSON='$(JSON)' PEERS='$(PEERS)' \
+	  $(BIN)/python -m tests.bench
 
 bench-bots: $(READY) ## Measure what a bot's decision costs, and a turn from commit to commit
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench_bots
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bots
 
 arena: $(READY) ## Play every level against the one before it (DEALS=100)
 	@$(BIN)/python -m api.cli.main arena $(if $(DEALS),--deals $(DEALS))

@@ -7,6 +7,7 @@ It is told what to do by lines on its standard input, and answers each with a li
     play [RATE]       play on, so many moves a second in all, or as fast as it goes
     pause             make no new moves
     count             what was done since the last time: moves, latencies in ms, matches finished
+    renew             from now on, let people be new guests at every match
     leave             give up all matches, close all connections but those of the people
 """
 
@@ -70,10 +71,14 @@ class Seated:
     def __init__(self, people: list[Person], pace: Pace, tally: Tally) -> None:
         self.people, self.pace, self.tally = people, pace, tally
         self.ready = asyncio.Event()  # the hands of the first match are chosen
+        self.renew = False  # sign in anew for every match
         self._sent: dict[int, tuple[float, int]] = {}  # version to come -> when, by which seat
 
     async def run(self) -> None:
         while True:
+            if self.renew:
+                for person in self.people:
+                    await person.sign_in()
             match_id = await opened(self.people)
             self._sent = {}
             async with asyncio.TaskGroup() as seats:
@@ -132,6 +137,7 @@ class Crowd:
         self.people: list[Person] = []
         self.tables: list[tuple[Seated, asyncio.Task[None]]] = []
         self.unfollowed: list[str] = []
+        self.renew = False
 
     async def _fours(self, number: int, people: int) -> list[list[Person]]:
         """So many tables' people: of some hundred people, each sits at several if need be."""
@@ -151,6 +157,7 @@ class Crowd:
         async def sit(four: list[Person]) -> None:
             async with at_once:
                 table = Seated(four, self.pace, self.tally)
+                table.renew = self.renew
                 task = asyncio.create_task(table.run())
                 self.tables.append((table, task))
                 ready = asyncio.create_task(table.ready.wait())
@@ -188,6 +195,8 @@ class Crowd:
             self.pace.play(*numbers)
         elif word == "pause":
             self.pace.pause()
+        elif word == "renew":
+            self.renew = True
         elif word == "count":
             return self.count()
         else:

@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.bench.driver import crowd
 from tests.bench.figures import Figure
+from tests.bench.machine import resident
 from tests.bench.moves import busy
 from tests.bench.serving import serving, watch
 
@@ -31,8 +32,10 @@ def latency() -> Iterator[Figure]:
         yield Figure(
             "rate of the paced play", rate, "moves/s", note=f"{SHARE:.0%} of what saturates"
         )
+        memory = {}
         for number in OPEN:
             people.ask("seat", number, seconds=300)
+            memory[number] = resident(served.api)
             people.ask("play", rate)
             runs = [watch(served, people, SECONDS, to_the_end=True) for _ in range(RUNS)]
             people.ask("pause")
@@ -55,3 +58,6 @@ def latency() -> Iterator[Figure]:
                 judge_ratio=True,
                 note="" if kept else "not judged: the pace was not kept",
             )
+        less, more = OPEN[-2:]
+        each = (memory[more] - memory[less]) / (more - less)
+        yield Figure("API memory of an open match and its four connections", each, "KiB")

@@ -26,7 +26,7 @@ from celery import Celery
 from celery.signals import worker_ready
 app = Celery(broker=sys.argv[1])
 worker_ready.connect(lambda **_: Path(sys.argv[2]).touch(), weak=False)
-app.worker_main(["worker", "--quiet", "--concurrency", "1", "--loglevel", "error", "-O", "fair",
+app.worker_main(["worker", "--concurrency", "1", "--loglevel", "error", "-O", "fair",
     "--without-gossip", "--without-mingle", "--without-heartbeat"])
 """
 
@@ -111,6 +111,7 @@ def _up(data: Path) -> float:
         cwd=ROOT,
         env={**os.environ, "RINGMASTER_DATA_DIR": str(data), "MAKEFLAGS": ""},
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
     )
     try:

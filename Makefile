@@ -4,8 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test lint format lock schema release-schema playthroughs api-guide fuzz bench bench-api \
-  bench-bots arena train clean
+.PHONY: help setup up test lint format lock schema release-schema playthroughs api-guide fuzz bench \
+  bench-bots soak arena train clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -67,14 +67,16 @@ lock: $(READY) ## Pin every dependency anew in requirements.lock
 fuzz: $(READY) ## Let schemathesis try the API at length
 	@FUZZ_EXAMPLES=300 $(BIN)/python -m pytest --timeout 3600 tests/contract
 
-bench: $(READY) ## Measure what a move costs
-	@$(BIN)/python -m tests.bench
-
-bench-api: $(READY) ## Measure what a move and a subscriber cost, by GraphQL and by REST
-	@$(BIN)/python -m tests.bench_api
+bench: $(READY) ## Measure everything (ONLY=moves, JSON=file, PEERS=1 beside other servers)
+	@OPENBLAS_NUM_THREADS=1 ONLY='$(ONLY)' JSON='$(JSON)' PEERS='$(PEERS)' \
+	  $(BIN)/python -m tests.bench
 
 bench-bots: $(READY) ## Measure what a bot's decision costs, and a turn from commit to commit
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench_bots
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.bots
+
+soak: $(READY) ## Live under a light load and see whether anything grows (MINUTES=30)
+	@$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),30) \
+	  --csv $(or $(CSV),soak.csv) $(if $(DRAWINGS),--drawings $(DRAWINGS))
 
 arena: $(READY) ## Play every level against the one before it (DEALS=100)
 	@$(BIN)/python -m api.cli.main arena $(if $(DEALS),--deals $(DEALS))

@@ -12,7 +12,7 @@ from redis.backoff import ExponentialWithJitterBackoff
 from redis.exceptions import RedisError
 
 from api.errors import Unavailable
-from api.ports import Append, Commit, Key, Remembered, Ring
+from api.ports import Append, Commit, Key, Pulses, Remembered, Ring
 from api.store import keys
 from api.store.records import (
     decode_commit,
@@ -78,6 +78,7 @@ class RedisStore:
         folder = files("api.store")
         self._commit = redis.register_script((folder / "commit.lua").read_bytes())
         self._lease = redis.register_script((folder / "lease.lua").read_bytes())
+        self._pulse = redis.register_script((folder / "pulse.lua").read_bytes())
         self._postpone = redis.register_script((folder / "postpone.lua").read_bytes())
 
     async def load(
@@ -214,6 +215,18 @@ class RedisStore:
         """Take or keep a lease for ``ms`` milliseconds; False while another holds it."""
         async with reaching():
             return bool(await self._lease(keys=[key], args=[holder, ms]) == 1)
+
+    async def pulse(self, who: str) -> Pulses:
+        """Say that ``who`` is at work; what was known until then."""
+        async with reaching():
+            found = await self._pulse(keys=[keys.PULSES], args=[who])
+        now, *before = found
+        return Pulses(int(now), *(None if text is None else int(text) for text in before))
+
+    async def keep_outage(self, since: int, until: int) -> None:
+        """Keep when nobody could move."""
+        async with reaching():
+            await self._redis.hset(keys.PULSES, mapping={"since": since, "until": until})
 
     async def ping(self) -> None:
         async with reaching():

@@ -4,6 +4,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
@@ -13,7 +14,7 @@ from api.ledger import now_ms
 from api.service import MatchService
 from api.settings import Settings
 from api.store import keys
-from api.store.redis import RedisDirectory, RedisStore
+from api.store.redis import RedisDirectory, RedisStore, connect
 from engine.due import ClockToExpire, MatchToAbandon
 from engine.state import Status
 from engine.views import TurnRanOut
@@ -194,3 +195,15 @@ async def test_who_is_away_has_the_time_to_return_that_an_outage_took(
 
     seen = (await parts.service.look(match_id, "ann")).view.status
     assert (seen is Status.ABANDONED) == ends
+
+
+async def test_processes_of_the_api_and_the_sweeper_have_a_pulse(stack):
+    async with connect(stack.redis_url) as redis, asyncio.timeout(20):
+        first = await pulses(redis)
+        while not all(map(int.__lt__, first, await pulses(redis))):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+
+
+async def pulses(redis: Redis) -> list[int]:
+    found: Any = await redis.hmget(keys.PULSES, ["api", "sweeper"])
+    return [int(at) for at in found]

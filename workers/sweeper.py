@@ -1,7 +1,6 @@
-"""The sweeper: sends again what was due and not done, frees seats that nobody came for, ends
-matches that nobody returned to, and gives time again that an outage took.
+"""The sweeper: sends again what was due and not done, frees or ends what nobody came for.
 
-One is active at a time, by a lease.
+Time that an outage took is given again. One is active at a time, by a lease.
 """
 
 import asyncio
@@ -96,7 +95,7 @@ class Sweeper:
         return not outages.took(since + ms) or now >= outages.until + ms
 
     async def _settle(self, owed: Owed, command: RestartClock | AbandonMatch) -> bool:
-        with suppress(Refused):  # it has expired meanwhile
+        with suppress(Refused, Unreadable):  # it has expired meanwhile, or another release wrote
             await self._parts.service.settle(owed, command)
         return True
 

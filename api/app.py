@@ -23,6 +23,7 @@ from api.rest.app import create_rest, nothing_here, too_large
 from api.settings import Settings, read_settings
 
 READY_SECONDS: Final = 1
+PULSE_SECONDS: Final = 1
 MAX_BODY: Final = 64 * 1024  # bytes
 
 
@@ -128,6 +129,14 @@ async def home(_: Request) -> Response:
     return RedirectResponse("/graphql")
 
 
+async def _pulse(parts: Parts) -> None:
+    """Say once in a while that moves can be made: no clock runs out while nobody says so."""
+    while True:
+        with contextlib.suppress(Unavailable):
+            await parts.store.pulse("api")
+        await asyncio.sleep(PULSE_SECONDS)
+
+
 def create_app(settings: Settings | None = None, parts: Parts | None = None) -> Starlette:
     """The application; ``parts`` are built from the settings if not given."""
     parts = parts or build(settings or read_settings())
@@ -135,9 +144,13 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        keeping_up = asyncio.create_task(parts.service.keep_up(parts.heed))
+        tasks = [
+            asyncio.create_task(parts.service.keep_up(parts.heed)),
+            asyncio.create_task(_pulse(parts)),
+        ]
         yield
-        await stop(keeping_up)
+        for task in tasks:
+            await stop(task)
         await parts.close()
 
     app = App(

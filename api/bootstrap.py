@@ -71,6 +71,7 @@ def build(settings: Settings) -> Parts:
         settings.finished_ttl,
         settings.bot_grace_ms,
         settings.seat_hold_seconds,
+        settings.abandon_seconds,
     )
     service = MatchService(store, directory, jobs, limits=limits)
     series = SeriesService(RedisSeriesStore(redis), jobs, limits=limits)

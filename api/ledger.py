@@ -18,8 +18,9 @@ from api.values import Limits, Meta
 from engine import chain
 from engine.commands import Command
 from engine.decide import Events, decide
-from engine.due import ClockToExpire, Due, due
+from engine.due import BotToAct, ClockToExpire, Due, MatchToAbandon, RoundToScore, due
 from engine.errors import RuleError
+from engine.events import TurnExpired
 from engine.evolve import fold
 from engine.notation import format_view
 from engine.state import Match, Status, Visibility
@@ -222,6 +223,7 @@ class Ledger:
     async def _append(self, timeline: Timeline, events: Events, attempt: _Attempt) -> int | None:
         """Write a commit at the next version and announce it; None if the log has moved on."""
         before, now = timeline.match, self._now()
+        at = _dated(timeline, events, now)
         after = fold(before, events)
         owed = due(after)
         previous = (
@@ -230,7 +232,7 @@ class Ledger:
             else chain.beginning(after.match_id, after.deck_commitment)
         )
         digest = chain.link(previous, chain.public(events))
-        commit = Commit(timeline.version + 1, now, events, attempt.nonce, digest)
+        commit = Commit(timeline.version + 1, at, events, attempt.nonce, digest)
         append = Append(
             match_id=timeline.match_id,
             commit=commit,
@@ -251,16 +253,32 @@ class Ledger:
             await self.refresh(timeline)
         if log.isEnabledFor(logging.DEBUG):
             log.debug("match %s version %d %s", after.match_id, commit.version, _line(after))
-        if owed is not None and not isinstance(owed, ClockToExpire):
+        if isinstance(owed, BotToAct | RoundToScore):
             self._jobs.hint(timeline.match_id, commit.version, owed)
         if unconfirmed is not None:
             raise unconfirmed
         return commit.version
 
     def _due_at(self, owed: Due | None, now: int) -> int | None:
-        if owed is None:
-            return None
-        return owed.deadline if isinstance(owed, ClockToExpire) else now + self._limits.grace_ms
+        match owed:
+            case None:
+                return None
+            case ClockToExpire():
+                return owed.deadline
+            case MatchToAbandon():
+                return self._limits.abandon_at(owed.since)
+            case _:
+                return now + self._limits.grace_ms
+
+
+def _dated(timeline: Timeline, events: Events, now: int) -> int:
+    """When a commit happened: a turn that ran out, at its deadline, however late it is found."""
+    match = timeline.match
+    if match is None or match.deadline is None:
+        return now
+    if not any(isinstance(event, TurnExpired) for event in events):
+        return now
+    return min(now, max(match.deadline, timeline.commits[-1].at))
 
 
 def _stands(timeline: Timeline, remembered: Remembered) -> bool:

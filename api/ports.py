@@ -102,6 +102,25 @@ class Ring:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Pulses:
+    """Who was last at work when, in milliseconds since the epoch by the store's own clock.
+
+    Attributes:
+        now: the time there.
+        api: any process of the API; None if it never was.
+        sweeper: the sweeper; None if it never was.
+        since: the beginning of the last outage that is known.
+        until: its end.
+    """
+
+    now: int
+    api: int | None
+    sweeper: int | None
+    since: int | None
+    until: int | None
+
+
 class EventStore(Protocol):
     """The log of every match; appending is publishing.
 

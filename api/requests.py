@@ -21,6 +21,7 @@ from schema.inputs import (
     SeatInput,
     check_entropy,
     check_key,
+    check_reason,
     check_turn_seconds,
     check_version,
     seat_setup,
@@ -82,6 +83,21 @@ async def join(service: MatchService, player: Caller, joining: JoinMatchInput) -
     if match_id is not None:
         return await service.join(match_id, caller, seat, meta)
     raise RuleError(Reason.INVALID_INPUT, "joinCode", "Give `matchId` or `joinCode`.")
+
+
+async def cancel(
+    service: MatchService, operator: Caller, match_id: str, reason: str, meta: MoveMeta | None
+) -> Answer:
+    """End a match for an operator, who sees of it what everybody may see.
+
+    Raises:
+        RuleError: INVALID_INPUT, MATCH_OVER.
+        Refused: NOT_FOUND, STALE_VERSION, KEY_REUSED.
+        Unavailable: Redis cannot be reached.
+    """
+    told = check_reason(reason)
+    asked = meta_of(meta, "cancelMatch", told)
+    return await service.cancel(match_id, operator.player_id, operator.viewer_id, told, asked)
 
 
 async def create_series(service: SeriesService, player: Caller, new: CreateSeriesInput) -> Standing:

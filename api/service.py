@@ -21,15 +21,20 @@ from engine import replay
 from engine.actions import Action
 from engine.bots.advice import Advice, advise, advisers
 from engine.commands import (
+    AbandonMatch,
+    CancelMatch,
     Command,
     CreateMatch,
     ExpireTurn,
     JoinMatch,
     LeaveMatch,
+    PlayForAway,
+    RestartClock,
+    ReturnToMatch,
     ScoreRound,
     StartMatch,
 )
-from engine.due import BotToAct, ClockToExpire, due, to_act
+from engine.due import BotToAct, ClockToExpire, Due, MatchToAbandon, due, to_act
 from engine.errors import Reason, RuleError
 from engine.evolve import fold
 from engine.state import Match, Status, Visibility
@@ -57,6 +62,7 @@ class MatchService:
         self._store = store
         self._directory = directory
         self._limits = limits
+        self._now = now
         self._ledger = Ledger(store, jobs, limits, now)
         self._following = Following(store, self._ledger)
         self._catching_up = asyncio.Lock()
@@ -95,7 +101,7 @@ class MatchService:
     async def join(
         self, match_id: str, caller: str, joining: Joining, meta: Meta = ANYHOW
     ) -> Answer:
-        """Take the first open seat of a public match, or of the caller's own.
+        """Take the first open seat of a public match, or of the caller's own; or return to one's.
 
         Raises:
             Refused: NOT_FOUND, STALE_VERSION, KEY_REUSED.
@@ -174,6 +180,32 @@ class MatchService:
             Unavailable: Redis cannot be reached.
         """
         return await self._submit_in_lobby(match_id, caller, lambda _: StartMatch(caller), meta)
+
+    async def come_back(self, match_id: str, caller: str, meta: Meta = ANYHOW) -> Answer:
+        """Play one's seat again, if a bot does so since one was away.
+
+        Raises:
+            Refused: NOT_FOUND, STALE_VERSION, KEY_REUSED.
+            RuleError: NOT_SEATED, MATCH_OVER.
+            Unavailable: Redis cannot be reached.
+        """
+        return await self._submit(match_id, caller, lambda _: ReturnToMatch(caller), meta)
+
+    async def cancel(
+        self, match_id: str, caller: str, viewer: str | None, reason: str, meta: Meta = ANYHOW
+    ) -> Answer:
+        """End any match at an operator's word; the answer is what ``viewer`` may see of it.
+
+        Raises:
+            Refused: NOT_FOUND, STALE_VERSION, KEY_REUSED.
+            RuleError: MATCH_OVER.
+            Unavailable: Redis cannot be reached.
+        """
+        timeline, version = await self._ledger.submit(
+            match_id, caller, lambda _: CancelMatch(reason), meta
+        )
+        log.info("match %s cancelled by an operator", match_id)
+        return _answer(timeline, version, viewer)
 
     async def act(
         self, match_id: str, caller: str, action: Callable[[int], Action], meta: Meta
@@ -374,7 +406,7 @@ class MatchService:
         if timeline is None:
             raise not_found()
         match = timeline.at(timeline.version)
-        what = due(match)
+        what = self._due(match)
         if what is None or version not in (None, timeline.version):
             return None
         if not isinstance(what, BotToAct | ClockToExpire):
@@ -382,7 +414,19 @@ class MatchService:
         seen, known = view(match, what.seat), history(timeline.round_events())
         return Owed(match_id, timeline.version, what, seen, known)
 
-    async def settle(self, owed: Owed, command: Action | ScoreRound | ExpireTurn) -> None:
+    def _due(self, match: Match) -> Due | None:
+        since = match.deserted_since
+        if since is not None and not match.status.over:
+            until = self._limits.abandon_at(since)
+            if until is not None and until <= self._now():
+                return MatchToAbandon(since)
+        return due(match)
+
+    async def settle(
+        self,
+        owed: Owed,
+        command: Action | PlayForAway | ScoreRound | ExpireTurn | RestartClock | AbandonMatch,
+    ) -> None:
         """Carry out what the house owed, unless the match has moved on: then nothing happens.
 
         Raises:

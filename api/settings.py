@@ -189,6 +189,16 @@ class Settings(BaseSettings):
             ),
         ),
     ] = 120
+    abandon_seconds: Annotated[
+        int,
+        Field(
+            ge=0,
+            description=(
+                "Seconds after which a match is ABANDONED that its last player has gone from: "
+                "left, or away after turns that ran out. 0: kept as any match in play."
+            ),
+        ),
+    ] = 3600
     bot_grace_ms: Annotated[
         int,
         Field(

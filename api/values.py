@@ -93,11 +93,20 @@ class Joining:
 class Limits:
     """How long things last, in seconds.
 
-    A match in play after its last commit, a match that is over, and a seat that nobody came for (0:
-    for ever). ``grace_ms``: milliseconds until work is sent again.
+    A match in play after its last commit, a match that is over, a seat that nobody came for (0:
+    for ever), and a match that everybody has gone from (0: as any in play). ``grace_ms``:
+    milliseconds until work is sent again.
     """
 
     match_ttl: int = 7 * 24 * 3600
     finished_ttl: int = 30 * 24 * 3600
     grace_ms: int = 2000
     seat_hold: int = 120
+    abandon: int = 3600
+
+    def abandon_at(self, since: int) -> int | None:
+        """When a match is given up that everybody has gone from since then, None: never.
+
+        In milliseconds since the epoch, as ``since``.
+        """
+        return since + 1000 * self.abandon if self.abandon else None

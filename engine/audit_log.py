@@ -11,6 +11,9 @@ _BESIDE_PLAY: Final[dict[str, dict[str, type]]] = {
     "PlayerLeft": {"seat": int},
     "MatchStarted": {"players": int},
     "TurnExpired": {"seat": int},
+    "ClockRestarted": {"seconds": int},
+    "SeatHandedToBot": {"seat": int},
+    "PlayerReturned": {"seat": int},
 }
 
 

@@ -47,6 +47,20 @@ class StartMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class ReturnToMatch:
+    """Play one's seat again, if a bot does so since one was away."""
+
+    player_id: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CancelMatch:
+    """An operator ends the match without a result; ``reason`` is told to everybody."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ScoreRound:
     """The house scores the ended round, then deals the next one or ends the match."""
 
@@ -58,4 +72,34 @@ class ExpireTurn:
     action: Action
 
 
-Command = CreateMatch | JoinMatch | LeaveMatch | StartMatch | ScoreRound | ExpireTurn | Action
+@dataclass(frozen=True, slots=True)
+class RestartClock:
+    """The house gives the whole time again, as the clock ran out while nobody could move."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayForAway:
+    """The house plays ``action`` for a seat whose player is away."""
+
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
+class AbandonMatch:
+    """The house gives up a match that everybody has left or is away from."""
+
+
+Command = (
+    CreateMatch
+    | JoinMatch
+    | LeaveMatch
+    | StartMatch
+    | ReturnToMatch
+    | CancelMatch
+    | ScoreRound
+    | ExpireTurn
+    | RestartClock
+    | PlayForAway
+    | AbandonMatch
+    | Action
+)

@@ -9,12 +9,14 @@ from engine.cards import ROUNDS
 from engine.due import to_act
 from engine.events import (
     CardScouted,
+    ClockRestarted,
     ClockStarted,
     Event,
     HandChosen,
     HandsDealt,
     MatchFinished,
     MatchStarted,
+    PlayerReturned,
     RoundEnded,
     SetShown,
     TurnExpired,
@@ -50,7 +52,9 @@ def _more_may_follow(match: Match | None) -> bool:
     return match is None or match.status is Status.LOBBY or match.turn_seconds is not None
 
 
-def _decide(match: Match | None, command: c.Command, now: int) -> Events:
+def _decide(  # noqa: C901, PLR0912 - one case per command
+    match: Match | None, command: c.Command, now: int
+) -> Events:
     if isinstance(command, c.CreateMatch):
         if match is not None:
             raise ValueError("a match is created once")
@@ -59,15 +63,26 @@ def _decide(match: Match | None, command: c.Command, now: int) -> Events:
         raise ValueError("there is no match to decide on")
     match command:
         case ChooseHand() | Show() | Scout() | ScoutAndShow():
-            return play(match, command)
+            events = play(match, command)
+            return lobby.kept(match, command.seat) + events
+        case c.PlayForAway():
+            return play(match, command.action) if _is_away(match, command.action.seat) else ()
         case c.ScoreRound():
             return _score(match)
         case c.ExpireTurn():
             return _expire(match, command.action, now)
+        case c.RestartClock():
+            return _restart_clock(match, now)
+        case c.AbandonMatch():
+            return lobby.abandon(match)
+        case c.CancelMatch():
+            return lobby.cancel(match, command)
+        case c.ReturnToMatch():
+            return lobby.come_back(match, command)
         case c.JoinMatch():
             return lobby.join(match, command)
         case c.LeaveMatch():
-            return lobby.leave(match, command)
+            return lobby.leave(match, command, now)
         case c.StartMatch():
             return lobby.start(match, command)
         case _:
@@ -105,17 +120,38 @@ def _expire(match: Match, action: Action, now: int) -> Events:
         return ()
     if action.seat not in to_act(match):
         return ()
-    return (TurnExpired(action.seat), *play(match, action))
+    seat, events = match.seats[action.seat], play(match, action)
+    in_a_row = seat.expired + 1 if seat.attended else 0
+    gone = lobby.go_away(match, action.seat, in_a_row, now)
+    return (TurnExpired(action.seat, in_a_row), *events, *gone)
+
+
+def _restart_clock(match: Match, now: int) -> Events:
+    if match.deadline is None or match.turn_seconds is None or now < match.deadline:
+        return ()
+    return (ClockRestarted(match.turn_seconds),)
+
+
+def _is_away(match: Match, seat: int) -> bool:
+    return 0 <= seat < match.players and match.seats[seat].away
 
 
 def _clock(after: Match, events: Events, now: int) -> Events:
     if after.turn_seconds is None or after.status not in (Status.CHOOSING, Status.PLAYING):
         return ()
-    if not any(
-        isinstance(e, HandsDealt | SetShown | CardScouted) or _opens_play(e) for e in events
-    ):
+    if after.paused or not any(_starts_clock(after, event) for event in events):
         return ()
     return (ClockStarted(now + after.turn_seconds * 1000),)
+
+
+def _starts_clock(after: Match, event: Event) -> bool:
+    match event:
+        case HandsDealt() | SetShown() | CardScouted() | ClockRestarted():
+            return True
+        case PlayerReturned():  # a match that had waited, or waits now for this player
+            return after.deadline is None or event.seat in to_act(after)
+        case _:
+            return _opens_play(event)
 
 
 def _opens_play(event: Event) -> bool:

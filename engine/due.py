@@ -1,4 +1,4 @@
-"""What the house owes a match: a bot's action, a round's score, the end of a clock."""
+"""What the house owes a match: a bot's action, a round's score, the end of a clock or of all."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,14 @@ class ClockToExpire:
     deadline: int
 
 
-Due = BotToAct | RoundToScore | ClockToExpire
+@dataclass(frozen=True, slots=True)
+class MatchToAbandon:
+    """Everybody has gone ``since`` then, in milliseconds since the epoch; some may return."""
+
+    since: int
+
+
+Due = BotToAct | RoundToScore | ClockToExpire | MatchToAbandon
 
 
 def due(match: Match) -> Due | None:
@@ -34,10 +41,13 @@ def due(match: Match) -> Due | None:
     if match.status is Status.SCORING:
         return RoundToScore()
     waiting = to_act(match)
+    if waiting and match.paused and match.deserted_since is not None:
+        return MatchToAbandon(match.deserted_since)
     for number in waiting:
         seat = match.seats[number]
-        if seat.kind is SeatKind.BOT and seat.bot_level is not None:
-            return BotToAct(number, seat.bot_level)
+        level = seat.bot_level if seat.kind is SeatKind.BOT else seat.substitute
+        if level is not None:
+            return BotToAct(number, level)
     if waiting and match.deadline is not None:
         return ClockToExpire(waiting[0], match.deadline)
     return None

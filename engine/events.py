@@ -129,9 +129,49 @@ class ClockStarted:
 
 @dataclass(frozen=True, slots=True)
 class TurnExpired:
-    """A seat let its clock run out; the house's action for it follows in the same commit."""
+    """A seat let its clock run out; the house's action for it follows in the same commit.
+
+    ``in_a_row``: how many turns of a person's seat have now run out one after the other.
+    """
 
     seat: int
+    in_a_row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ClockKept:
+    """A person has moved in time again after turns that had run out."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClockRestarted:
+    """Nobody could have moved when the clock ran out: the whole time again, ``seconds``."""
+
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeatHandedToBot:
+    """A person let too many turns run out: a bot of ``bot_level`` plays until the return."""
+
+    seat: int
+    bot_level: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerReturned:
+    """A person who was away plays the seat again."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatchDeserted:
+    """Every person has left or is away, since a time in milliseconds since the epoch."""
+
+    since: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +210,11 @@ Event = (
     | PlayEnded
     | ClockStarted
     | TurnExpired
+    | ClockKept
+    | ClockRestarted
+    | SeatHandedToBot
+    | PlayerReturned
+    | MatchDeserted
     | RoundEnded
     | MatchFinished
     | MatchAbandoned

@@ -1,7 +1,7 @@
 """What an event changes. No rule is decided here: events hold outcomes."""
 
 from collections.abc import Iterable
-from typing import TypeVar, assert_never
+from typing import Any, TypeVar, assert_never
 
 from engine import events as e
 from engine.actions import End
@@ -110,6 +110,11 @@ def _scouted(match: Match, event: e.CardScouted) -> Match:
     return changed(match, round=r, deadline=None)
 
 
+def _seated(match: Match, seat: int, **changes: Any) -> Match:
+    """The match with something changed about who sits on a seat."""
+    return changed(match, seats=_with(match.seats, seat, changed(match.seats[seat], **changes)))
+
+
 def _left(match: Match, event: e.PlayerLeft) -> Match:
     seat = Seat(SeatKind.OPEN)
     if event.bot_level is not None:
@@ -142,8 +147,19 @@ def evolve(  # noqa: C901, PLR0912 - one case per event
         case e.SeatFilled():
             seat = Seat(SeatKind.BOT, event.name, event.bot_level)
             return changed(match, seats=_with(match.seats, event.seat, seat))
-        case e.MatchStarted() | e.TurnExpired():
+        case e.MatchStarted() | e.ClockRestarted():
             return match
+        case e.TurnExpired():
+            return _seated(match, event.seat, expired=event.in_a_row)
+        case e.ClockKept():
+            return _seated(match, event.seat, expired=0)
+        case e.SeatHandedToBot():
+            return _seated(match, event.seat, substitute=event.bot_level)
+        case e.PlayerReturned():
+            match = _seated(match, event.seat, expired=0, substitute=None)
+            return changed(match, deserted_since=None)
+        case e.MatchDeserted():
+            return changed(match, deserted_since=event.since, deadline=None)
         case e.HandsDealt():
             return _dealt(match, event)
         case e.HandChosen():

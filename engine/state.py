@@ -57,13 +57,29 @@ class RoundEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A seat: who sits there and the entropy given for the deals."""
+    """A seat: who sits there and the entropy given for the deals.
+
+    ``expired``: turns that have run out one after the other; ``substitute``: the level of the bot
+    that plays for a person who is away.
+    """
 
     kind: SeatKind
     name: str | None = None
     bot_level: str | None = None
     player_id: str | None = field(default=None, repr=False)
     entropy: str | None = field(default=None, repr=False)
+    expired: int = 0
+    substitute: str | None = None
+
+    @property
+    def away(self) -> bool:
+        """Whether a bot plays for the person who sits here."""
+        return self.substitute is not None
+
+    @property
+    def attended(self) -> bool:
+        """Whether a person plays here."""
+        return self.kind is SeatKind.PLAYER and not self.away
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +149,7 @@ class Match:
     turn_seconds: int | None = None
     advice: bool = False  # players may ask what a bot would do in their place
     deadline: int | None = None
+    deserted_since: int | None = None  # when the last person went
     round: Round | None = None
     winners: tuple[int, ...] | None = None
 
@@ -140,6 +157,11 @@ class Match:
     def players(self) -> int:
         """Number of seats, 2 to 5."""
         return len(self.seats)
+
+    @property
+    def paused(self) -> bool:
+        """Whether the match waits for one of its people, all of whom are away, to return."""
+        return self.deserted_since is not None and any(seat.away for seat in self.seats)
 
     def seat_of(self, player_id: str | None) -> int | None:
         """The seat number of a player, None if not seated."""

@@ -29,6 +29,7 @@ class SeatView:
     kind: SeatKind
     name: str | None
     bot_level: str | None
+    away: bool
     score: int
     hand_size: int
     captured: int
@@ -118,6 +119,7 @@ def _seat_view(match: Match, round_: Round | None, number: int) -> SeatView:
         kind=seat.kind,
         name=seat.name,
         bot_level=seat.bot_level,
+        away=seat.away,
         score=match.scores[number],
         hand_size=len(round_.hands[number]) if round_ else 0,
         captured=round_.captured[number] if round_ else 0,
@@ -197,6 +199,20 @@ class ScoutedCard:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnRanOut:
+    """A seat let its clock run out; what was played for it follows."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeatGoneAway:
+    """A bot plays for the person of a seat until the return."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
 class RoundScored:
     """A round was scored."""
 
@@ -211,7 +227,10 @@ PublicEvent = (
     | ChoiceMade
     | ShownSet
     | ScoutedCard
-    | e.TurnExpired
+    | TurnRanOut
+    | e.ClockRestarted
+    | SeatGoneAway
+    | e.PlayerReturned
     | RoundScored
     | e.MatchFinished
     | e.MatchAbandoned
@@ -234,7 +253,9 @@ def history(events: Iterable[e.Event]) -> History:
     return tuple(told for event in since if (told := redact(event)) is not None)
 
 
-def redact(event: e.Event) -> PublicEvent | None:  # noqa: C901 - one case per event
+def redact(  # noqa: C901, PLR0912 - one case per event
+    event: e.Event,
+) -> PublicEvent | None:
     """What every viewer may know of an event, None if nothing; the same for all of them."""
     match event:
         case e.PlayerJoined() | e.SeatFilled():
@@ -249,13 +270,19 @@ def redact(event: e.Event) -> PublicEvent | None:  # noqa: C901 - one case per e
             return ShownSet(event.seat, event.cards, event.kind, event.captured)
         case e.CardScouted():
             return ScoutedCard(event.seat, event.end, event.card, event.owner)
-        case e.MatchStarted() | e.TurnExpired():
+        case e.TurnExpired():
+            return TurnRanOut(event.seat)
+        case e.SeatHandedToBot():
+            return SeatGoneAway(event.seat)
+        case e.MatchStarted() | e.ClockRestarted() | e.PlayerReturned():
             return event
         case e.RoundEnded():
             return RoundScored(event.result)
         case e.MatchFinished() | e.MatchAbandoned():
             return event
         case e.MatchCreated() | e.PlayEnded() | e.ClockStarted():
+            return None
+        case e.ClockKept() | e.MatchDeserted():
             return None
         case _:
             assert_never(event)

@@ -62,6 +62,31 @@ class TurnExpired:
     seat: int
 
 
+@strawberry.type(
+    description=(
+        "The clock ran out while the server could not be reached: whoever the match waits for has "
+        "the whole time again."
+    )
+)
+class ClockRestarted:
+    seconds: int = field(description="From now on; `round.deadline` says until when.")
+
+
+@strawberry.type(
+    description=(
+        "Three turns of this seat in a row ran out: a bot plays for its player, until the player "
+        "moves, joins again or calls `returnToMatch`."
+    )
+)
+class SeatHandedToBot:
+    seat: int
+
+
+@strawberry.type(description="The player of a seat that a bot played for is back.")
+class PlayerReturned:
+    seat: int
+
+
 @strawberry.type(description="A round was scored.")
 class RoundEnded:
     result: RoundResult
@@ -75,7 +100,12 @@ class MatchFinished:
 
 @strawberry.type(description="The match ended without a result.")
 class MatchAbandoned:
-    reason: str
+    reason: str = field(
+        description=(
+            "EVERYBODY_LEFT, NOBODY_RETURNED (all who did not leave were away for too long), or an "
+            "operator's sentence."
+        )
+    )
 
 
 MatchEvent = Annotated[
@@ -87,6 +117,9 @@ MatchEvent = Annotated[
     | SetShown
     | CardScouted
     | TurnExpired
+    | ClockRestarted
+    | SeatHandedToBot
+    | PlayerReturned
     | RoundEnded
     | MatchFinished
     | MatchAbandoned,
@@ -103,7 +136,9 @@ class MatchUpdate:
     # What was made of it, by selection: the same for all who are told of it.
     told: Private[dict[Any, dict[str, Any]]]
 
-    @field
+    @field(
+        description="When it happened; a turn that ran out, at its deadline.",
+    )
     def at(self) -> datetime:
         return at(self.at_ms)
 
@@ -115,7 +150,7 @@ class MatchUpdate:
         return [match_event(event) for event in self.happened]
 
 
-def match_event(  # noqa: C901 - one case per event
+def match_event(  # noqa: C901, PLR0912 - one case per event
     event: views.PublicEvent,
 ) -> MatchEvent:
     """A redacted event as clients see it."""
@@ -140,8 +175,14 @@ def match_event(  # noqa: C901 - one case per event
         case views.ScoutedCard():
             card = Card(top=event.card.top, bottom=event.card.bottom)
             return CardScouted(seat=event.seat, end=event.end, card=card, owner=event.owner)
-        case e.TurnExpired():
+        case views.TurnRanOut():
             return TurnExpired(seat=event.seat)
+        case e.ClockRestarted():
+            return ClockRestarted(seconds=event.seconds)
+        case views.SeatGoneAway():
+            return SeatHandedToBot(seat=event.seat)
+        case e.PlayerReturned():
+            return PlayerReturned(seat=event.seat)
         case views.RoundScored():
             return RoundEnded(result=round_result(event.result))
         case e.MatchFinished():

@@ -16,6 +16,7 @@ from schema import enums  # noqa: F401 - registers the enums that the inputs bel
 from schema.scopes import Scope
 
 KEY_LIMIT: Final = 128
+REASON_LIMIT: Final = 200
 TURN_SECONDS: Final = range(5, 24 * 3600 + 1)
 _ENTROPY: Final = re.compile(r"[!-~]{1,64}\Z")
 _KEY: Final = re.compile(r"[!-~]{1,128}\Z")
@@ -47,7 +48,11 @@ class CreateMatchInput:
         description="PUBLIC: listed and open to spectators.", default=Visibility.PRIVATE
     )
     turn_seconds: int | None = field(
-        description="A clock, 5 to 86400: when it runs out, a bot plays that turn.", default=None
+        description=(
+            "A clock, 5 to 86400: when it runs out, a bot plays that turn, and after three in a "
+            "row all turns until the player returns."
+        ),
+        default=None,
     )
     entropy: str | None = field(
         description="The caller's share of the deals: 1 to 64 printable ASCII characters.",
@@ -235,6 +240,19 @@ def token_key(meta: MoveMeta | None) -> str | None:
     if meta is not None and meta.expected_version is not None:
         raise RuleError(Reason.INVALID_INPUT, "expectedVersion", "A token has no version.")
     return None if meta is None else check_key(meta.idempotency_key)
+
+
+def check_reason(reason: str) -> str:
+    """Why an operator ends a match, as everybody is told it: printable, without outer spaces.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+    """
+    clean = reason[: 2 * REASON_LIMIT].strip()
+    if not 1 <= len(clean) <= REASON_LIMIT or not clean.isprintable():
+        sentence = f"A reason has 1 to {REASON_LIMIT} printable characters."
+        raise RuleError(Reason.INVALID_INPUT, "reason", sentence)
+    return clean
 
 
 def check_turn_seconds(seconds: int | None) -> int | None:

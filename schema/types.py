@@ -45,6 +45,9 @@ class Seat:
     kind: SeatKind
     name: str | None
     bot_level: str | None
+    away: bool = field(
+        description="A bot plays for the player until the return, after three turns that ran out."
+    )
     score: int = field(description="Points over the finished rounds.")
     hand_size: int = field(description="Cards in hand.")
     captured: int = field(description="Cards captured in this round, face down.")
@@ -255,6 +258,7 @@ class Match(Node):
                 kind=seat.kind,
                 name=seat.name,
                 bot_level=seat.bot_level,
+                away=seat.away,
                 score=seat.score,
                 hand_size=seat.hand_size,
                 captured=seat.captured,

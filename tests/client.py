@@ -12,7 +12,8 @@ from websockets.asyncio.client import connect as ws_connect
 MATCH = """
 fragment M on Match {
   id status version hash joinCode playerCount roundCount winners deckCommitment
-  seats { number kind name botLevel score handSize captured scoutChips scoutAndShowAvailable }
+  seats { number kind name botLevel away score handSize captured scoutChips
+          scoutAndShowAvailable }
   round { number starter turn activeSet { owner kind cards { top bottom } }
           result { reason ender lines { seat captured scoutChips handPenalty total } } }
   you { seat hand { top bottom }
@@ -26,6 +27,8 @@ fragment E on MatchEvent {
   ... on HandsDealt { round starter } ... on HandChosen { seat }
   ... on SetShown { seat cards { top bottom } kind captured }
   ... on CardScouted { seat end card { top bottom } owner } ... on TurnExpired { seat }
+  ... on ClockRestarted { seconds } ... on SeatHandedToBot { seat }
+  ... on PlayerReturned { seat }
   ... on RoundEnded { result { reason ender
       lines { seat captured scoutChips handPenalty total } } }
   ... on MatchFinished { winners totals } ... on MatchAbandoned { reason }

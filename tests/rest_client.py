@@ -1,6 +1,6 @@
 """A small client of REST for tests: one guest, every method one request."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any, Self
 
 import httpx
@@ -51,7 +51,7 @@ class RestClient:
 
     async def events(
         self, path: str, last_event_id: str | None = None, **params: Any
-    ) -> AsyncIterator[dict[str, str]]:
+    ) -> AsyncGenerator[dict[str, str], None]:
         """The events of a stream, as their fields, until it ends."""
         headers = {"accept": "text/event-stream"}
         if last_event_id is not None:

@@ -4,7 +4,7 @@ from api.errors import Refused, Unreadable
 from api.service import MatchService
 from api.values import Owed
 from engine.bots import quick_action
-from engine.commands import ExpireTurn, ScoreRound
+from engine.commands import ExpireTurn, PlayForAway, ScoreRound
 from engine.due import BotToAct, ClockToExpire, RoundToScore
 from engine.series import seed
 from schema.codes import ErrorCode
@@ -30,7 +30,8 @@ async def play_bot(
     level = owed.due.level
     chance = seed(owed.match_id, owed.version)
     thought = think(level, owed.view, owed.history, chance, quick=quick, limit=limit)
-    await service.settle(owed, thought.action)
+    away = owed.view.seats[owed.due.seat].away
+    await service.settle(owed, PlayForAway(thought.action) if away else thought.action)
     if thought.fault is not None:
         await service.count_fault(level, thought.fault)
 

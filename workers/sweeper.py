@@ -1,6 +1,6 @@
-"""The sweeper: sends again what was due and not done, and frees seats that nobody came for.
+"""The sweeper: sends again what was due and not done, frees or ends what nobody came for.
 
-One is active at a time, by a lease.
+Time that an outage took is given again. One is active at a time, by a lease.
 """
 
 import asyncio
@@ -8,6 +8,7 @@ import logging
 import secrets
 import signal
 from collections import OrderedDict
+from contextlib import suppress
 from typing import Final
 
 from api.bootstrap import Parts, build
@@ -17,7 +18,11 @@ from api.ledger import now_ms
 from api.logs import set_up_logging
 from api.settings import read_settings
 from api.store.keys import SWEEPER_LEASE
+from api.values import Owed
+from engine.commands import AbandonMatch, RestartClock
+from engine.due import ClockToExpire, MatchToAbandon
 from schema.codes import ErrorCode
+from workers.outages import Outages
 
 LEASE_MS: Final = 3000
 PAUSE_SECONDS: Final = 0.25
@@ -36,6 +41,7 @@ class Sweeper:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._name = secrets.token_hex(8)
+        self._outages = Outages(parts.store)
         self._sendings: OrderedDict[str, tuple[int, int]] = OrderedDict()
 
     async def run(self) -> None:
@@ -43,6 +49,7 @@ class Sweeper:
         while True:
             try:
                 if await self._holds_lease():
+                    await self._outages.look()
                     await self.sweep()
                     await self._parts.service.free_seats(BATCH)
                     await self._parts.series.revive(BATCH)
@@ -51,7 +58,7 @@ class Sweeper:
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def sweep(self) -> int:
-        """Send everything overdue once; the number of matches sent."""
+        """Send everything overdue once, or do what is quickly done; the number of matches."""
         overdue = await self._parts.store.due(now_ms(), BATCH)
         return sum([await self._send(match_id, seen) for match_id, seen in overdue])
 
@@ -69,8 +76,27 @@ class Sweeper:
         patience = PATIENCE * self._parts.settings.bot_grace_ms
         if not await store.postpone(match_id, seen, now_ms() + patience) or owed is None:
             return False
+        match owed.due:
+            case ClockToExpire() | MatchToAbandon() if self._outages.lasts:
+                return False
+            case ClockToExpire(deadline=deadline) if self._outages.took(deadline):
+                return await self._settle(owed, RestartClock())
+            case MatchToAbandon(since=since):
+                return self._is_given_up(since) and await self._settle(owed, AbandonMatch())
         quick = self._sent(match_id, owed.version) >= QUICK
         self._parts.jobs.hint(match_id, owed.version, owed.due, quick=quick)
+        return True
+
+    def _is_given_up(self, since: int) -> bool:
+        """Whether somebody could have come back for long enough."""
+        ms, now, outages = 1000 * self._parts.settings.abandon_seconds, now_ms(), self._outages
+        if not ms or now < since + ms:
+            return False
+        return not outages.took(since + ms) or now >= outages.until + ms
+
+    async def _settle(self, owed: Owed, command: RestartClock | AbandonMatch) -> bool:
+        with suppress(Refused, Unreadable):  # it has expired meanwhile, or another release wrote
+            await self._parts.service.settle(owed, command)
         return True
 
     def _sent(self, match_id: str, version: int) -> int:

@@ -132,6 +132,43 @@ class Mutation:
         return await _payload(work)
 
     @field(
+        description=(
+            "Play one's seat again, which a bot plays since three turns in a row ran out; a move "
+            "or `joinMatch` does the same. Nothing happens if one is not away."
+        ),
+        directives=weighs(WRITTEN),
+    )
+    async def return_to_match(
+        self, info: ContextInfo, match_id: strawberry.ID, meta: MoveMeta | None = None
+    ) -> MatchPayload:
+        async def work() -> Answer:
+            player = await info.context.player(Scope.BOT)
+            asked = requests.meta_of(meta, "returnToMatch")
+            return await info.context.service.come_back(match_id, player.player_id, asked)
+
+        return await _payload(work)
+
+    @field(
+        description=(
+            "End any match without a result; for tokens with the scope OPERATE. Everybody who "
+            "follows it is told the reason by `MatchAbandoned`."
+        ),
+        directives=weighs(WRITTEN),
+    )
+    async def cancel_match(
+        self,
+        info: ContextInfo,
+        match_id: strawberry.ID,
+        reason: str,
+        meta: MoveMeta | None = None,
+    ) -> MatchPayload:
+        async def work() -> Answer:
+            operator = await info.context.player(Scope.OPERATE)
+            return await requests.cancel(info.context.service, operator, match_id, reason, meta)
+
+        return await _payload(work)
+
+    @field(
         description="The host starts early: bots take the seats still OPEN.",
         directives=weighs(WRITTEN),
     )

@@ -75,12 +75,17 @@ async def _seated(visitor: Visit, _: _Shown) -> Caller:
     return await visitor.player(Scope.BOT)
 
 
+async def _operator(visitor: Visit, _: _Shown) -> Caller:
+    return await visitor.player(Scope.OPERATE)
+
+
 # Through whose eyes the caller may look; whoever has signed in; with a token that allows all that a
-# player does; with one that allows what a bot on a seat does.
+# player does; with one that allows what a bot on a seat does; with one of an operator.
 Viewer = Annotated[str | None, Depends(_viewer)]
 SignedIn = Annotated[Caller, Depends(_signed_in)]
 Player = Annotated[Caller, Depends(_player)]
 Seated = Annotated[Caller, Depends(_seated)]
+Operator = Annotated[Caller, Depends(_operator)]
 
 
 def address_of(request: Request) -> str:

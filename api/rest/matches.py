@@ -11,7 +11,17 @@ from api.errors import not_found
 from api.limits.buckets import Bucket
 from api.paging import match_cursor, match_place, page_info
 from api.rest.answers import Route, answer, documented, match_answer
-from api.rest.doors import OPTIONAL_SIGN_IN, Keyed, Meta, Player, Seated, Services, Viewer, takes
+from api.rest.doors import (
+    OPTIONAL_SIGN_IN,
+    Keyed,
+    Meta,
+    Operator,
+    Player,
+    Seated,
+    Services,
+    Viewer,
+    takes,
+)
 from api.values import Answer
 from engine import legal
 from engine.actions import End
@@ -183,6 +193,37 @@ async def start_match(parts: Services, player: Player, meta: Meta, match_id: Mat
     """A match starts by itself once no seat is OPEN."""
     asked = requests.meta_of(meta, "startMatch")
     return match_answer(await parts.service.start(match_id, player.player_id, asked))
+
+
+@router.post(
+    "/{matchId}/return",
+    response_model=Match,
+    summary="Play one's seat again, which a bot plays while one is away",
+    dependencies=takes(Bucket.PLAYS),
+    **documented(401, 403, 404, 409, 412, 422),
+)
+async def return_to_match(
+    parts: Services, seated: Seated, meta: Meta, match_id: MatchId
+) -> Response:
+    """A move or joining again does the same. Nothing happens if one is not away."""
+    asked = requests.meta_of(meta, "returnToMatch")
+    return match_answer(await parts.service.come_back(match_id, seated.player_id, asked))
+
+
+@router.post(
+    "/{matchId}/cancel",
+    response_model=Match,
+    summary="End any match without a result; for operators",
+    dependencies=takes(Bucket.PLAYS),
+    **documented(401, 403, 404, 409, 412, 415, 422),
+)
+async def cancel_match(
+    parts: Services, operator: Operator, meta: Meta, match_id: MatchId, asked: inputs.CancelMatch
+) -> Response:
+    """Takes a token with the scope OPERATE. Everybody who follows the match is told the reason."""
+    return match_answer(
+        await requests.cancel(parts.service, operator, match_id, asked.reason, meta)
+    )
 
 
 MOVE: dict[str, Any] = {

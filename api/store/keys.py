@@ -29,6 +29,8 @@ of a series, ``s<shard>-<random>``; a caller's series share a shard, so that the
     rm:signed-in:<digest>            string   the player that a sign-in's idempotency key has made
     rm:code:<join code>              string   the match
     rm:faults:<level>                hash     kind of fault -> how often a level failed so
+    rm:pulses                        hash     when the API and the sweeper were last at work, and
+                                              from when until when one was not, ms
     rm:sweeper                       string   the lease of the one active sweeper
     rm:limit:<bucket>:<caller>       string   hits in this window, leased ones included
 """
@@ -41,6 +43,7 @@ from typing import Final
 from engine.state import Status
 
 SHARDS: Final = tuple(f"{number:x}" for number in range(16))
+PULSES: Final = "rm:pulses"
 SWEEPER_LEASE: Final = "rm:sweeper"
 REVOKED: Final = "rm:revoked"
 _MATCH_ID: Final = re.compile(r"m([0-9a-f])-[A-Za-z0-9_-]{16}\Z")

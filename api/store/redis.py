@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from api.cancelling import end_if_cancelled, stop
 from api.errors import Unconfirmed
-from api.ports import Append, Commit, Key, Remembered, Ring
+from api.ports import Append, Commit, Key, Pulses, Remembered, Ring
 from api.store import keys
 from api.store.connections import Replicas, cluster_of, reaching
 from api.store.records import (
@@ -89,6 +89,7 @@ class RedisStore:
         folder = files("api.store")
         self._commit = redis.register_script((folder / "commit.lua").read_bytes())
         self._lease = redis.register_script((folder / "lease.lua").read_bytes())
+        self._pulse = redis.register_script((folder / "pulse.lua").read_bytes())
         self._postpone = redis.register_script((folder / "postpone.lua").read_bytes())
 
     async def load(
@@ -259,6 +260,18 @@ class RedisStore:
             for shard in keys.SHARDS:  # of a Cluster each node answers for itself
                 pipe.set(keys.mark(shard), "1", px=MARK_MS)
             await pipe.execute()
+
+    async def pulse(self, who: str) -> Pulses:
+        """Say that ``who`` is at work; what was known until then."""
+        async with reaching():
+            found = await self._pulse(keys=[keys.PULSES], args=[who])
+        now, *before = found
+        return Pulses(int(now), *(None if text is None else int(text) for text in before))
+
+    async def keep_outage(self, since: int, until: int) -> None:
+        """Keep when nobody could move."""
+        async with reaching():
+            await self._redis.hset(keys.PULSES, mapping={"since": since, "until": until})
 
 
 class RedisDirectory:

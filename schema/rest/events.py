@@ -62,6 +62,21 @@ class TurnExpired(Model, mirrors=events.TurnExpired):
     seat: int
 
 
+class ClockRestarted(Model, mirrors=events.ClockRestarted):
+    type: Literal["ClockRestarted"] = "ClockRestarted"
+    seconds: int
+
+
+class SeatHandedToBot(Model, mirrors=events.SeatHandedToBot):
+    type: Literal["SeatHandedToBot"] = "SeatHandedToBot"
+    seat: int
+
+
+class PlayerReturned(Model, mirrors=events.PlayerReturned):
+    type: Literal["PlayerReturned"] = "PlayerReturned"
+    seat: int
+
+
 class RoundEnded(Model, mirrors=events.RoundEnded):
     type: Literal["RoundEnded"] = "RoundEnded"
     result: RoundResult
@@ -87,6 +102,9 @@ MatchEvent = Annotated[
     | SetShown
     | CardScouted
     | TurnExpired
+    | ClockRestarted
+    | SeatHandedToBot
+    | PlayerReturned
     | RoundEnded
     | MatchFinished
     | MatchAbandoned,

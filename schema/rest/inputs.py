@@ -95,6 +95,14 @@ class JoinByCode(JoinMatch):
     join_code: Annotated[StrictStr, Field(max_length=64)]
 
 
+class CancelMatch(Input):
+    """Why a match ends."""
+
+    reason: Annotated[StrictStr, Field(min_length=1, max_length=inputs.REASON_LIMIT)] = Field(
+        description="Told to everybody who follows the match: 1 to 200 printable characters."
+    )
+
+
 class ChooseHand(Input, mirrors=inputs.ChooseHandInput, leaves_out=("match_id", "meta")):
     flip: StrictBool
 

@@ -23,6 +23,7 @@ class Seat(Model, mirrors=types.Seat):
     kind: SeatKind
     name: str | None
     bot_level: str | None
+    away: bool
     score: int
     hand_size: int
     captured: int

@@ -34,7 +34,7 @@ async def by_graphql(client: Client) -> AsyncIterator[dict[str, Any]]:
 async def by_rest(client: Client) -> AsyncIterator[dict[str, Any]]:
     async with RestClient(client.url) as rest:
         rest.http.headers["authorization"] = f"Bearer {client.token}"
-        async with aclosing(rest.events("/lobby")) as events:  # type: ignore[type-var]
+        async with aclosing(rest.events("/lobby")) as events:
             async for event in events:
                 assert event["event"] == "update", event
                 yield json.loads(event["data"])

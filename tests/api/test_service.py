@@ -15,8 +15,8 @@ from api.store.memory import MemoryDirectory, MemoryStore
 from api.store.redis import RedisDirectory, RedisStore
 from api.values import Answer, Joining, Limits, Meta, NewMatch
 from engine.actions import Action, ChooseHand, End, Scout, Show
-from engine.commands import ExpireTurn, ScoreRound
-from engine.due import BotToAct, ClockToExpire, Due, RoundToScore
+from engine.commands import AbandonMatch, ExpireTurn, ScoreRound
+from engine.due import BotToAct, ClockToExpire, Due, MatchToAbandon, RoundToScore
 from engine.errors import Reason, RuleError
 from engine.legal import legal_actions
 from engine.state import Seat, SeatKind, Status, Visibility
@@ -517,6 +517,9 @@ async def settle_all(world: World, service: MatchService, match_id: str) -> None
                 assert owed.view is not None
                 world.clock = owed.due.deadline
                 await service.settle(owed, ExpireTurn(any_action(owed.view)))
+            case MatchToAbandon():
+                world.clock = owed.due.since + 1000 * Limits().abandon
+                await service.settle(owed, AbandonMatch())
 
 
 async def test_a_match_of_bots_ends_and_its_stream_completes(world, service):
@@ -537,7 +540,7 @@ async def test_clocks_play_for_people_who_are_gone(world, service):
     look = await service.look(answer.view.match_id, "ann")
 
     assert look is not None
-    assert look.view.status is Status.FINISHED
+    assert look.view.status is Status.ABANDONED  # she was the only one there
 
 
 async def test_what_is_owed_twice_is_done_once(world, service):

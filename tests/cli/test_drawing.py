@@ -1,10 +1,11 @@
 """Real matches drawn: what stands where, at which width, with colour and without."""
 
 import re
+from copy import deepcopy
 
 import pytest
 
-from api.cli.terminal.data import Match
+from api.cli.terminal.data import Match, Update
 from api.cli.terminal.drawing import (
     Paper,
     choice_text,
@@ -153,6 +154,35 @@ def test_events_are_told_in_sentences(story: Story):
                     assert re.search("you" if ender == 0 else f"Bot {ender + 1}", text)  # type: ignore[operator]
     assert {"HandsDealt", "HandChosen", "SetShown", "CardScouted", "RoundEnded"} <= set(told)
     assert "win" in told["MatchFinished"]
+
+
+def test_who_is_away_is_marked_and_who_goes_and_returns_is_told(story: Story):
+    match = deepcopy(story.my_turn)
+    match["seats"][1]["away"] = True
+    update: Update = {
+        "version": 9,
+        "events": [
+            {"type": "SeatHandedToBot", "seat": 1},
+            {"type": "PlayerReturned", "seat": 1},
+            {"type": "SeatHandedToBot", "seat": 0},
+            {"type": "PlayerReturned", "seat": 0},
+            {"type": "ClockRestarted", "seconds": 30},
+            {"type": "MatchAbandoned", "reason": "NOBODY_RETURNED"},
+            {"type": "MatchAbandoned", "reason": "Sorry, it is Stuck."},
+        ],
+        "match": match,
+    }
+
+    assert render(seats_table(match)).count(" (away)") == 1
+    assert [render(line).strip() for line in tell(update, None)] == [
+        "Bot 2 is away; a bot plays until the return.",
+        "Bot 2 is back.",
+        "A bot plays for you now; `back` takes your seat again.",
+        "You are back.",
+        "The server was away; whose turn it is has the whole time again, 30 s.",
+        "The match ended without a result: nobody returned.",
+        "The match ended without a result: Sorry, it is Stuck.",
+    ]
 
 
 def test_a_round_ends_with_a_table_of_its_points(story: Story):

@@ -167,6 +167,12 @@ async def test_tokens_outlive_every_restart_and_revocations_too(tmp_path):
 
 async def restarted(stack: Stack, folder: Path) -> Stack:
     """All processes killed, Redis too, and started anew on the same data."""
+    await killed(stack)
+    return await asyncio.to_thread(start_stack, folder)
+
+
+async def killed(stack: Stack) -> None:
+    """All processes killed, Redis too; returns once it answers no more."""
     url = stack.redis_url
     await asyncio.to_thread(stack.stop, signal.SIGKILL)
     async with asyncio.timeout(10):
@@ -178,7 +184,6 @@ async def restarted(stack: Stack, folder: Path) -> Stack:
                 break
             writer.close()
             await asyncio.sleep(0.05)
-    return await asyncio.to_thread(start_stack, folder)
 
 
 def with_url(process: Process | Stack, token: str | None) -> Client:

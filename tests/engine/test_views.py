@@ -17,9 +17,11 @@ from engine.views import (
     ChoiceMade,
     RoundDealt,
     ScoutedCard,
+    SeatGoneAway,
     SeatLeft,
     SeatTaken,
     ShownSet,
+    TurnRanOut,
     redact,
     view,
 )
@@ -92,6 +94,8 @@ def test_a_finished_match_shows_winners_scores_and_the_last_result():
         (e.SeatFilled(1, "Bot 2", "regular"), SeatTaken(1, "Bot 2")),
         (e.PlayerLeft(1, "regular", "p2"), SeatLeft(1)),
         (e.HandsDealt(2, 1, ((CARD,),), (0,)), RoundDealt(2, 1)),
+        (e.TurnExpired(1, 2), TurnRanOut(1)),
+        (e.SeatHandedToBot(1, "regular"), SeatGoneAway(1)),
         (e.HandChosen(1, flip=True, turn=None), ChoiceMade(1)),
         (
             e.SetShown(1, 4, (CARD,), SetKind.SINGLE, 2, 0),
@@ -113,7 +117,8 @@ def test_what_everybody_learns_of_an_event(event, public):
     "event",
     [
         e.MatchStarted(3),
-        e.TurnExpired(1),
+        e.ClockRestarted(30),
+        e.PlayerReturned(1),
         e.MatchFinished((0,), (1, 2)),
         e.MatchAbandoned("EVERYBODY_LEFT"),
     ],

@@ -71,7 +71,7 @@ def _schemas(old: Json, new: Json) -> Iterator[str]:
         for field, was in before.get("properties", {}).items():
             if field not in properties:
                 yield f"{name} lost the field {field}"
-            elif _shape(was) != _shape(properties[field]):
+            elif not _fits(was, properties[field], grows=name not in sent):
                 yield f"{name}.{field} has another type"
         if name in sent:
             for field in sorted(set(now.get("required", ())) - set(before.get("required", ()))):
@@ -104,6 +104,15 @@ def _references(value: Any) -> set[str]:
     if isinstance(value, list):
         return set().union(*map(_references, value))
     return set()
+
+
+def _fits(old: Json, new: Json, *, grows: bool) -> bool:
+    """Whether a field is still what it was; what is answered may be of further kinds (`oneOf`)."""
+    if grows and old.get("type") == new.get("type") == "array":
+        return _fits(old.get("items", {}), new.get("items", {}), grows=grows)
+    if grows and "oneOf" in old and "oneOf" in new:
+        return set(_shape(old)) <= set(_shape(new))
+    return bool(_shape(old) == _shape(new))
 
 
 def _shape(schema: Json) -> Any:

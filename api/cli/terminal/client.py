@@ -91,6 +91,15 @@ class Client:
         """
         return await self._by_id("startMatch", match_id)
 
+    async def come_back(self, match_id: str) -> Match:
+        """Play the seat again that a bot plays while its player is away.
+
+        Raises:
+            Refused: the match is over, or has no seat of this player.
+            Unusable: the token is not known any more.
+        """
+        return await self._until_answered(lambda: self._by_id("returnToMatch", match_id))
+
     async def leave(self, match_id: str) -> None:
         """Give up the seat.
 

@@ -21,6 +21,7 @@ class Seat(TypedDict):
     kind: SeatKind
     name: str | None
     botLevel: str | None
+    away: bool
     score: int
     handSize: int
     captured: int
@@ -143,6 +144,21 @@ class TurnExpired(TypedDict):
     seat: int
 
 
+class ClockRestarted(TypedDict):
+    type: Literal["ClockRestarted"]
+    seconds: int
+
+
+class SeatHandedToBot(TypedDict):
+    type: Literal["SeatHandedToBot"]
+    seat: int
+
+
+class PlayerReturned(TypedDict):
+    type: Literal["PlayerReturned"]
+    seat: int
+
+
 class RoundEnded(TypedDict):
     type: Literal["RoundEnded"]
     result: RoundResult
@@ -168,6 +184,9 @@ Event = (
     | SetShown
     | CardScouted
     | TurnExpired
+    | ClockRestarted
+    | SeatHandedToBot
+    | PlayerReturned
     | RoundEnded
     | MatchFinished
     | MatchAbandoned
@@ -185,8 +204,8 @@ class Update(TypedDict):
 _MATCH: Final = """
 fragment M on Match {
   id status version notation joinCode playerCount roundCount winners
-  seats { number kind name botLevel score handSize captured scoutChips scoutAndShowAvailable
-          hasChosen }
+  seats { number kind name botLevel away score handSize captured scoutChips
+          scoutAndShowAvailable hasChosen }
   round { number starter turn deadline activeSet { owner kind cards { top bottom } } }
   you { seat hand { top bottom }
         legal { flip shows { first count kind } scout { ends maxInsertAt }
@@ -204,6 +223,9 @@ fragment E on MatchEvent {
   ... on SetShown { seat cards { top bottom } kind captured }
   ... on CardScouted { seat end card { top bottom } owner }
   ... on TurnExpired { seat }
+  ... on ClockRestarted { seconds }
+  ... on SeatHandedToBot { seat }
+  ... on PlayerReturned { seat }
   ... on RoundEnded {
     result { reason ender lines { seat captured scoutChips handPenalty total } }
   }

@@ -183,6 +183,9 @@ def _seat_name(match: Match, seat: int, kind: SeatKind) -> Text:
         room = NAME_WIDTH - len(" (you)")
         name.truncate(room, overflow="ellipsis")
         name.append(" (you)")
+    elif match["seats"][seat]["away"]:
+        name.truncate(NAME_WIDTH - len(" (away)"), overflow="ellipsis")
+        name.append(" (away)")
     return name
 
 

@@ -1,7 +1,7 @@
 """A seat being played: updates and typed lines in, moves and text out."""
 
 import asyncio
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -128,20 +128,25 @@ class Game:
         """See what the seat has to do, and do it or ask for it."""
         if self._leaving:
             self._screen.prompt(_QUIT_QUESTION)
-        elif not self._to_decide():
-            self._screen.idle()
-            return
         elif self._lines is None:
             await self._decide()
+            return
+        elif not self._to_decide():
+            self._screen.idle()
             return
         else:
             self._ask()
         self._wanted.set()
 
     async def _decide(self) -> None:
-        move = sensible_move(self._match)
-        if move is not None:
+        you, move = self._match["you"], sensible_move(self._match)
+        if you and self._match["seats"][you["seat"]]["away"]:
+            with suppress(Refused):  # the match is over meanwhile
+                await self._client.come_back(self._match["id"])
+        elif move is not None and self._to_decide():
             await self._play(move)
+        else:
+            self._screen.idle()
 
     def _ask(self) -> None:
         you, round_ = self._match["you"], self._match["round"]
@@ -197,6 +202,8 @@ class Game:
                 self._screen.print(listing)
             case Word.START:
                 await self._client.start(self._match["id"])
+            case Word.BACK:
+                await self._client.come_back(self._match["id"])
             case Word.LEAVE:
                 return await self._leave()
             case Word.QUIT:

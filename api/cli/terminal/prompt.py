@@ -19,6 +19,7 @@ class Word(Enum):
     MOVES = "moves"
     POSITION = "position"
     START = "start"
+    BACK = "back"
     LEAVE = "leave"
     QUIT = "quit"
 
@@ -50,6 +51,7 @@ HELP: Final = (
     ("hand, table", "draw your hand, or the whole table, again"),
     ("position", "the match in one line, as for a bug report; `S3x2`, `L4k`, `R0f+S2x3` play too"),
     ("start", "in the lobby: let bots take the open seats"),
+    ("back", "take your seat again from the bot that plays for you while you are away"),
     ("quit, leave", "go away and come back later; or give the seat to a bot"),
 )
 NUMBERING: Final = (

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from api.cli.terminal.client import Client, default_url
-from api.cli.terminal.data import Match
+from api.cli.terminal.data import OVER, Match
 from api.cli.terminal.errors import Refused, Unusable
 
 
@@ -69,7 +69,8 @@ async def _own_match(client: Client, match_id: str) -> Match:
         raise Unusable(f"There is no match {match_id} in which this token has a seat.") from None
     if match["you"] is None:
         raise Unusable(f"This token has no seat in match {match_id}; `ringmaster watch` shows it.")
-    return match
+    away = match["seats"][match["you"]["seat"]]["away"] and match["status"] not in OVER
+    return await client.come_back(match_id) if away else match
 
 
 def way_back(client: Client, match: Match) -> str:

@@ -25,7 +25,7 @@ def tell(update: Update, before: Match | None) -> list[RenderableType]:
     return [_event(event, update, before or update["match"]) for event in update["events"]]
 
 
-def _event(event: Event, update: Update, before: Match) -> RenderableType:  # noqa: C901 - one case per event
+def _event(event: Event, update: Update, before: Match) -> RenderableType:  # noqa: C901, PLR0912 - one case per event
     match = update["match"]
     match event["type"]:
         case "PlayerJoined":
@@ -49,14 +49,25 @@ def _event(event: Event, update: Update, before: Match) -> RenderableType:  # no
         case "TurnExpired":
             time = f"{capitalised(whose(match, event['seat']))} time is up"
             return Text(f"{time}; the house plays this turn.", "yellow")
+        case "ClockRestarted":
+            sentence = "The server was away; whose turn it is has the whole time again"
+            return Text(f"{sentence}, {event['seconds']} s.", "yellow")
+        case "SeatHandedToBot":
+            if event["seat"] == own_seat(match):
+                return Text("A bot plays for you now; `back` takes your seat again.", "yellow")
+            return _sentence(match, event["seat"], "", "is away; a bot plays until the return.")
+        case "PlayerReturned":
+            return _sentence(match, event["seat"], "are back.", "is back.")
         case "RoundEnded":
             heading = result_heading(match, _round_ended(update), event["result"])
             return Group(Text(), heading, result_table(match, event["result"]), Text())
         case "MatchFinished":
             return final_text(match)
         case "MatchAbandoned":
-            reason = clean(event["reason"]).replace("_", " ").lower()
-            return Text(f"The match ended without a result: {reason}.", "bold")
+            reason = clean(event["reason"])
+            if reason.isupper():  # a code, and no operator's sentence
+                reason = reason.replace("_", " ").lower()
+            return Text(f"The match ended without a result: {reason.rstrip('.')}.", "bold")
         case _:
             assert_never(event["type"])
 

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from api.errors import Unwritable
+from api.errors import Unavailable, Unwritable
 from api.limits.windows import Windows
-from api.patience import in_time
 
 CHUNKS = 20  # a process leases a limit in so many parts at most
 SHARE = 10  # and no more than this part of what is left
@@ -39,6 +38,8 @@ class Purse:
         self._opens = 0.0  # by then Redis has begun anew
         self._number = 0  # of the window, to tell it from the next one
         self._drawing = asyncio.Lock()
+        self._answers = 0  # of Redis to leases, failures included
+        self._failed = 0  # which of them was the last failure
 
     @property
     def remaining(self) -> int:
@@ -68,7 +69,10 @@ class Purse:
         Raises:
             Unavailable: Redis cannot be reached.
         """
-        async with in_time(), self._drawing:
+        came = self._answers
+        async with self._drawing:
+            if self._failed > came:  # what we waited for: not everybody waits in vain in turn
+                raise Unavailable("nobody could lease")
             for _ in range(TRIES):
                 if self._now() >= self._ends:
                     self._held, self._left = 0, self.window.limit
@@ -94,6 +98,11 @@ class Purse:
             count, left = await self._windows.take(window.key, window.seconds, take, known=known)
         except Unwritable:  # reads go on, counted by each process for itself
             count, take, left = window.limit, window.limit, float(window.seconds)
+        except Unavailable:
+            self._answers += 1
+            self._failed = self._answers
+            raise
+        self._answers += 1
         if left is not None:
             self._held = 0
             self._number += 1

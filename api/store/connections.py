@@ -1,12 +1,13 @@
 """Connections to Redis, whatever kind it is, and what its failures become."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
 from redis import Redis as BlockingRedis
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
 from redis.asyncio.cluster import ClusterNode
+from redis.asyncio.connection import Connection, SSLConnection
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 from redis.backoff import ExponentialWithJitterBackoff
@@ -20,6 +21,7 @@ from redis.exceptions import (
     RedisError,
     TryAgainError,
 )
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.sentinel import Sentinel as BlockingSentinel
 
 from api.addresses import Kind, address_of
@@ -38,6 +40,22 @@ class _SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
     async def aclose(self) -> None:
         await super().aclose()
         await self.sentinel_manager.aclose()
+
+
+class _NodeConnection(Connection):
+    """To a node of a Cluster: what was closed while it was being opened is a failure to retry.
+
+    redis-py's own meets its missing writer with an AttributeError, which nothing above expects.
+    """
+
+    async def _send_packed_command(self, command: Iterable[bytes]) -> None:
+        if self._writer is None:
+            raise RedisConnectionError("closed meanwhile")
+        await super()._send_packed_command(command)
+
+
+class _NodeConnectionTLS(_NodeConnection, SSLConnection):
+    pass
 
 
 def connect(url: str, *, max_connections: int = 64) -> Redis:
@@ -59,7 +77,13 @@ def connect(url: str, *, max_connections: int = 64) -> Redis:
     if address.kind is Kind.CLUSTER:
         nodes = [ClusterNode(host, port) for host, port in address.nodes]
         options |= {"max_connections": _NODE_CONNECTIONS, **address.options}
-        return cast("Redis", RedisCluster(startup_nodes=nodes, **options))
+        cluster = RedisCluster(startup_nodes=nodes, **options)
+        tls = cluster.connection_kwargs["connection_class"] is SSLConnection
+        kind = _NodeConnectionTLS if tls else _NodeConnection
+        cluster.connection_kwargs["connection_class"] = kind
+        for node in cluster.startup_nodes:
+            node.connection_class = kind
+        return cast("Redis", cluster)
     waiting = {"max_connections": max_connections, "timeout": 5}
     if address.kind is Kind.SENTINEL:
         asked = {**timeouts, **address.sentinel_options}

@@ -169,10 +169,10 @@ class RedisStore:
 
     async def bells(self) -> AsyncGenerator[Ring | None, None]:
         rung = _Rung()
-        self._heard.clear()
         streams = [keys.REVOKED, *(keys.bell(shard) for shard in keys.SHARDS)]
         # A Cluster answers a read of one slot only, so each stream has a reader of its own there.
         groups = [streams] if cluster_of(self._redis) is None else [[name] for name in streams]
+        self._heard = dict.fromkeys(range(len(groups)), 0.0)
         readers = [
             asyncio.create_task(self._hear(number, group, rung))
             for number, group in enumerate(groups)
@@ -192,6 +192,7 @@ class RedisStore:
                 async with asyncio.timeout(HEAR_SECONDS):
                     if seen is None:
                         seen = await self._last_entries(streams)
+                        self._heard[number] = time.monotonic()
                         rung.add(None)
                     found = await self._redis.xread(seen, count=512, block=BLOCK_MS)
             except (RedisError, OSError, TimeoutError):

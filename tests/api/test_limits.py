@@ -123,6 +123,29 @@ async def test_hits_are_leased_in_chunks(counts):
     assert counts.asked < 150
 
 
+async def test_a_crowd_waits_for_a_redis_that_fails_once_and_not_in_turn(clock):
+    limits, asked, answered = limiter(Counts(clock)), 0, asyncio.Event()
+
+    async def take(*_: object, **__: object) -> tuple[int, float | None]:
+        nonlocal asked
+        asked += 1
+        await answered.wait()
+        raise Unavailable("it fails")
+
+    limits._windows.take = take  # type: ignore[method-assign]
+    crowd = [asyncio.create_task(limits.charge(Bucket.PLAYS, ANN)) for _ in range(50)]
+    while asked < 2:  # noqa: ASYNC110 - nothing tells
+        await asyncio.sleep(0)
+    answered.set()
+    results = await asyncio.gather(*crowd, return_exceptions=True)
+
+    assert {type(result) for result in results} == {Unavailable}
+    assert asked == 2  # for the player's window and the address's
+    with pytest.raises(Unavailable):
+        await limits.charge(Bucket.PLAYS, ANN)
+    assert asked == 4  # who comes later asks again
+
+
 async def test_a_refusal_takes_nothing(counts):
     limits = limiter(counts)
     await limits.charge(Bucket.READS, ANN, 70)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 import pytest
 
@@ -282,24 +283,33 @@ async def test_pages_of_a_list_miss_and_repeat_nothing_at_equal_times(store):
         await store.unlist(match_id)
 
 
+async def all_listen(store: EventStore) -> None:
+    """Wait for the last of the readers that there are on a Cluster."""
+    async with asyncio.timeout(10):
+        while store.silence() > 10:  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(0.01)
+
+
 async def test_a_bell_rings_for_every_append(store):
     first, second = new_match_id(), new_match_id()
     rung: set[str] = set()
     nonces: dict[str, str] = {}
 
     async def listen() -> None:
-        async for ring in store.bells():
-            if ring is None:
-                listening.set()
-            else:
-                rung.update(ring.matches)
-                nonces.update(ring.nonces)
-            if {first, second} <= rung:
-                return
+        async with aclosing(store.bells()) as bells:
+            async for ring in bells:
+                if ring is None:
+                    listening.set()
+                else:
+                    rung.update(ring.matches)
+                    nonces.update(ring.nonces)
+                if {first, second} <= rung:
+                    return
 
     listening = asyncio.Event()
     listener = asyncio.create_task(listen())
     await listening.wait()
+    await all_listen(store)
     await store.append(append(first, 1))
     await store.append(append(second, 1, nonce="m"))
 

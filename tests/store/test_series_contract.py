@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -17,6 +18,7 @@ from api.store.series_memory import MemorySeriesStore
 from engine.series import Order, Result, SeriesStatus, Spec, place
 from engine.standings import add, none_yet, quantities
 from tests.conftest import servers
+from tests.store.test_contract import all_listen
 
 SECRET = "5eed" * 16
 NOW = 1_700_000_000_000
@@ -314,17 +316,19 @@ async def test_the_bell_rings_for_every_step(store, log):
     heard: list[Ring] = []
 
     async def listen() -> None:
-        async for rung in log.bells():
-            if rung is None:
-                listening.set()
-            elif of.series_id in rung.matches:
-                heard.append(rung)
-                return
+        async with aclosing(log.bells()) as bells:
+            async for rung in bells:
+                if rung is None:
+                    listening.set()
+                elif of.series_id in rung.matches:
+                    heard.append(rung)
+                    return
 
     for change in (lambda: store.count(counting(of, 1)), lambda: store.cancel(of, NOW, 60)):
         listening = asyncio.Event()
         listener = asyncio.create_task(listen())
         await listening.wait()
+        await all_listen(log)
         await change()
         await asyncio.wait_for(listener, 5)
 

@@ -4,7 +4,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import aclosing, suppress
 
 import pytest
 from redis.asyncio import Redis
@@ -24,6 +24,7 @@ from api.store.tokens_memory import MemoryTokens
 from api.streams import Streams
 from schema.scopes import Scope
 from tests.conftest import servers
+from tests.store.test_contract import all_listen
 
 HOUR = 3600 * 1000
 NOW = time.time_ns() // 1_000_000
@@ -158,16 +159,18 @@ async def test_the_bell_rings_for_a_revocation(store, log):
     listed = await issued(store, ann)
 
     async def listen() -> None:
-        async for ring in log.bells():
-            if ring is None:
-                listening.set()
-            elif listed.token_id in ring.revoked:
-                assert ring.matches == frozenset()
-                return
+        async with aclosing(log.bells()) as bells:
+            async for ring in bells:
+                if ring is None:
+                    listening.set()
+                elif listed.token_id in ring.revoked:
+                    assert ring.matches == frozenset()
+                    return
 
     listening = asyncio.Event()
     listener = asyncio.create_task(listen())
     await listening.wait()
+    await all_listen(log)
     await store.revoke(ann, listed.token_id, NOW + HOUR)
 
     await asyncio.wait_for(listener, 5)

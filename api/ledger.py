@@ -43,6 +43,7 @@ class _Attempt:
 
     nonce: str
     key: Key | None
+    hint_bots: bool = True
 
 
 class Ledger:
@@ -126,9 +127,17 @@ class Ledger:
         return timeline
 
     async def submit(
-        self, match_id: str, caller: str | None, command: Callable[[Match], Command], meta: Meta
+        self,
+        match_id: str,
+        caller: str | None,
+        command: Callable[[Match], Command],
+        meta: Meta,
+        *,
+        hint_bots: bool = True,
     ) -> tuple[Timeline, int]:
         """Carry out ``command(state)``; the match's timeline and the version that answers it.
+
+        ``hint_bots``: not if the caller goes on with the turn of a bot that follows.
 
         Raises:
             RuleError: the command is refused.
@@ -142,7 +151,7 @@ class Ledger:
         if caller is not None and meta.key is not None:
             request = fingerprint([match_id, meta.request, meta.expected_version])
             key = Key(caller, meta.key, request)
-        attempt = _Attempt(secrets.token_hex(6), key)
+        attempt = _Attempt(secrets.token_hex(6), key, hint_bots)
         async with in_time(), timeline.writing:  # those before us may wait for Redis
             return timeline, await self._submit(timeline, command, meta, attempt)
 
@@ -253,7 +262,7 @@ class Ledger:
             await self.refresh(timeline)
         if log.isEnabledFor(logging.DEBUG):
             log.debug("match %s version %d %s", after.match_id, commit.version, _line(after))
-        if isinstance(owed, BotToAct | RoundToScore):
+        if isinstance(owed, RoundToScore) or (attempt.hint_bots and isinstance(owed, BotToAct)):
             self._jobs.hint(timeline.match_id, commit.version, owed)
         if unconfirmed is not None:
             raise unconfirmed

@@ -405,9 +405,12 @@ class MatchService:
         timeline = await self._ledger.current(match_id)
         if timeline is None:
             raise not_found()
-        match = timeline.at(timeline.version)
+        return self._owed(timeline) if version in (None, timeline.version) else None
+
+    def _owed(self, timeline: Timeline) -> Owed | None:
+        match, match_id = timeline.at(timeline.version), timeline.match_id
         what = self._due(match)
-        if what is None or version not in (None, timeline.version):
+        if what is None:
             return None
         if not isinstance(what, BotToAct | ClockToExpire):
             return Owed(match_id, timeline.version, what)
@@ -426,8 +429,13 @@ class MatchService:
         self,
         owed: Owed,
         command: Action | PlayForAway | ScoreRound | ExpireTurn | RestartClock | AbandonMatch,
-    ) -> None:
+        *,
+        go_on: bool = False,
+    ) -> Owed | None:
         """Carry out what the house owed, unless the match has moved on: then nothing happens.
+
+        With ``go_on`` the turn of a bot that follows is the caller's: it is returned, and no other
+        worker is told of it.
 
         Raises:
             RuleError: the action is not legal.
@@ -436,10 +444,15 @@ class MatchService:
         """
         meta = Meta(expected_version=owed.version)
         try:
-            await self._submit(owed.match_id, None, lambda _: command, meta)
+            timeline, version = await self._ledger.submit(
+                owed.match_id, None, lambda _: command, meta, hint_bots=not go_on
+            )
         except Refused as refused:
             if refused.code is not ErrorCode.STALE_VERSION:
                 raise
+            return None
+        follows = self._owed(timeline) if go_on and version == timeline.version else None
+        return follows if follows is not None and isinstance(follows.due, BotToAct) else None
 
     async def free_seats(self, limit: int) -> int:
         """Open the seats of the lobby again that nobody came for in time; how many.

@@ -11,7 +11,7 @@ from api.store.memory import MemoryDirectory, MemoryStore
 from api.values import Fault, NewMatch
 from engine.actions import Show
 from engine.bots import LEVELS, Level
-from engine.due import Due, RoundToScore
+from engine.due import BotToAct, Due, RoundToScore
 from engine.state import Seat, SeatKind, Status, Visibility
 from engine.views import RoundScored
 from workers import house
@@ -63,6 +63,30 @@ async def test_bots_play_a_match_to_its_end(service, queue, level, players):
     answer = await service.look(match_id, None)
     assert answer.view.status is Status.FINISHED
     assert answer.view.round.number == {2: 2, 3: 3, 4: 4, 5: 5}[players]
+
+
+async def test_turns_that_follow_are_played_at_once(service, queue, monkeypatch):
+    monkeypatch.setattr(house, "GO_ON_SECONDS", 60)
+    match_id = await create(service, "regular")
+    _, version, _ = queue.waiting.pop()
+
+    await house.play_bot(service, match_id, version)
+
+    ((_, version, due),) = queue.waiting  # one round is over, and nothing else was handed on
+    answer = await service.look(match_id, None)
+    assert due == RoundToScore()
+    assert (answer.version, answer.view.status) == (version, Status.SCORING)
+
+
+async def test_later_turns_are_handed_on(service, queue, monkeypatch):
+    monkeypatch.setattr(house, "GO_ON_SECONDS", 0)
+    match_id = await create(service, "regular")
+    _, version, _ = queue.waiting.pop()
+
+    await house.play_bot(service, match_id, version)
+
+    assert queue.waiting == [(match_id, version + 1, BotToAct(1, "regular"))]
+    assert (await service.look(match_id, None)).version == version + 1
 
 
 async def test_every_task_run_three_times_changes_nothing_more(queue, service):

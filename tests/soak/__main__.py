@@ -34,7 +34,7 @@ BELLS: Final = 4096  # what the script keeps of a shard's bell
 SHORT: Final = {
     "RINGMASTER_MATCH_TTL": "60",
     "RINGMASTER_FINISHED_TTL": "60",
-    "RINGMASTER_GUEST_TTL": "600",
+    "RINGMASTER_GUEST_TTL": "840",
     "RINGMASTER_SEAT_HOLD_SECONDS": "30",
 }
 
@@ -115,7 +115,7 @@ def _moves(crowds: list[Driver]) -> list[int]:
 
 def judge(curves: dict[str, Curve]) -> int:
     """Say what grows; the exit code."""
-    unjudged = ["done/"]
+    unjudged = ["done/", "keys/revoked"]  # that a token was revoked is kept for a day
     for who, made in (("rss/api", "done/matches"), ("rss/worker", "done/matches of bots")):
         end = curves[made][-1][0]
         before = max((value for at, value in curves[made] if at <= end / 2), default=0)

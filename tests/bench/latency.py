@@ -13,7 +13,8 @@ from tests.bench.serving import serving, watch
 RUNS: Final = 5
 OPEN: Final = (50, 200, 800)
 SECONDS: Final = 3.0
-SATURATING: Final = 3.0
+SATURATING: Final = 2.0  # seconds at full load, of which the best of some looks counts
+LOOKS: Final = 3
 SHARE: Final = 0.5  # of the rate that saturates
 KEPT: Final = 0.9  # share of the pace that has to be kept
 
@@ -27,7 +28,7 @@ def latency() -> Iterator[Figure]:
     with serving() as served, crowd("socket", served.url) as people:
         people.ask("seat", OPEN[0])
         people.ask("play")
-        rate = watch(served, people, SATURATING).rate * SHARE
+        rate = max(watch(served, people, SATURATING).rate for _ in range(LOOKS)) * SHARE
         people.ask("pause")
         yield Figure(
             "rate of the paced play", rate, "moves/s", note=f"{SHARE:.0%} of what saturates"

@@ -150,8 +150,9 @@ class SocketSitting:
             elif message["type"] == "next":
                 version = _data(message["payload"])["match"]["version"]
                 self._answers.pop(message["id"]).set_result(version)
-            elif message["type"] == "complete" and message["id"] == "0":
-                self._updates.put_nowait(None)
+            elif message.get("id") == "0":
+                break  # complete, or an error
+        self._updates.put_nowait(None)
 
     async def updates(self) -> AsyncIterator[Arrival]:
         while (arrival := await self._updates.get()) is not None:

@@ -60,6 +60,7 @@ def sample(up: int, redis: Redis) -> dict[str, float]:
         count[f"keys/{of}"] += 1
         if of in SHARED:
             count[f"members/{of}"] += _size(redis, key)
+    count["keys/guest"] -= count["keys/revoked"]  # each leaves a mark among them, for a day
     return {**found, **count}
 
 

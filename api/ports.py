@@ -182,6 +182,13 @@ class EventStore(Protocol):
         """Take a match whose log is gone out of the lists and the due set."""
         ...
 
+    async def tidy(self, limit: int) -> int:
+        """Look at some ``limit`` of the matches listed, others each time, and forget the expired.
+
+        How many they were.
+        """
+        ...
+
     async def due(self, now: int, limit: int) -> list[tuple[str, int]]:
         """Matches that are owed something by ``now``, with their due times."""
         ...

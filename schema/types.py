@@ -183,7 +183,7 @@ class LegalActions:
         return legal.scout_and_show_is_legal(self.view)
 
     @field(
-        description="Every scout that allows a show: up to about 1,900 actions in all.",
+        description="Every scout that allows a show: up to some 3,200 actions in all.",
         directives=sized(SCOUTS, 250),
     )
     def scout_and_show(self) -> list[ScoutAndShowOption]:

@@ -27,6 +27,7 @@ from workers.outages import Outages
 LEASE_MS: Final = 3000
 PAUSE_SECONDS: Final = 0.25
 BATCH: Final = 200
+TIDIED: Final = 50  # matches of the public lists, looked at each time whether they have expired
 # What was sent again is looked at again after this long, as a multiple of the grace.
 PATIENCE: Final = 3
 QUICK: Final = 2  # from this sending of the same version on, a bot's level is no longer asked
@@ -36,7 +37,7 @@ log = logging.getLogger("ringmaster.sweeper")
 
 
 class Sweeper:
-    """Looks for what is overdue: matches and series to send to the workers, seats to free."""
+    """Looks for what is overdue: work to send to the workers, seats to free, lists to tidy."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -53,6 +54,7 @@ class Sweeper:
                     await self.sweep()
                     await self._parts.service.free_seats(BATCH)
                     await self._parts.series.revive(BATCH)
+                    await self._parts.store.tidy(TIDIED)
             except Unavailable as error:
                 log.warning("%s", error)
             await asyncio.sleep(PAUSE_SECONDS)

@@ -273,7 +273,7 @@ async def scout_and_show(
     **documented(401, 403, 404, 422),
 )
 async def scout_and_shows(parts: Services, seated: Seated, match_id: MatchId) -> Response:
-    """Up to about 1,900 actions."""
+    """Up to some 3,200 actions."""
     found = await _own(parts, seated, match_id)
     return answer(ScoutAndShows.of(found.view, found.version))
 

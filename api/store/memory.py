@@ -99,6 +99,12 @@ class MemoryStore:
         self.lists.pop(match_id, None)
         self.due_times.pop(match_id, None)
 
+    async def tidy(self, limit: int) -> int:
+        gone = [match_id for match_id in self.lists if match_id not in self.logs][:limit]
+        for match_id in gone:
+            await self.unlist(match_id)
+        return len(gone)
+
     async def due(self, now: int, limit: int) -> list[tuple[str, int]]:
         found = [(match_id, at) for match_id, at in self.due_times.items() if at <= now]
         return sorted(found, key=lambda pair: pair[1])[:limit]

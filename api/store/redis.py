@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from importlib.resources import files
+from itertools import cycle
 from typing import Any
 
 from redis.asyncio import Redis
@@ -85,6 +86,8 @@ class RedisStore:
     def __init__(self, redis: Redis, replicas: int = 0) -> None:
         self._redis = redis
         self._replicas = Replicas(redis, replicas)
+        self._shards = cycle(keys.SHARDS)  # whose lists are tidied in turn
+        self._scanned: dict[str, int] = {}  # how far each of them is
         self._heard: dict[int, float] = {}  # when each reader of bells was last answered
         folder = files("api.store")
         self._commit = redis.register_script((folder / "commit.lua").read_bytes())
@@ -240,6 +243,22 @@ class RedisStore:
             for status in (None, *Status):
                 pipe.zrem(keys.public(shard, status), match_id)
             await pipe.execute()
+
+    async def tidy(self, limit: int) -> int:
+        shard = next(self._shards)
+        public = keys.public(shard, None)
+        async with reaching():
+            found: Any = await self._redis.zscan(public, self._scanned.get(shard, 0), count=limit)
+            self._scanned[shard], members = found
+            matches = [member.decode() for member, _ in members]
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for match_id in matches:
+                    pipe.exists(keys.log(match_id))
+                there = await pipe.execute() if matches else []
+        gone = [match_id for match_id, found in zip(matches, there, strict=True) if not found]
+        for match_id in gone:
+            await self.unlist(match_id)
+        return len(gone)
 
     async def due(self, now: int, limit: int) -> list[tuple[str, int]]:
         return await overdue(self._redis, keys.due, now, limit)

@@ -191,7 +191,7 @@ class ScoutAndShows(Model):
 
     @classmethod
     def of(cls, view: views.View, version: int) -> Self:
-        """As many as there are: up to about 1,900 actions."""
+        """As many as there are: up to some 3,200 actions."""
         options = [
             ScoutAndShowOption(
                 end=option.end,

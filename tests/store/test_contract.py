@@ -7,6 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from api.ports import Append, Commit, Directory, EventStore, Key, Listing, Remembered
+from api.store import keys
 from api.store.connections import connect
 from api.store.keys import new_match_id
 from api.store.memory import MemoryDirectory, MemoryStore
@@ -315,6 +316,30 @@ async def test_a_bell_rings_for_every_append(store):
 
     await asyncio.wait_for(listener, 10)
     assert nonces == {first: "n", second: "m"}
+
+
+async def test_matches_that_have_expired_are_taken_out_of_the_lists(store):
+    kept, *gone = (new_match_id() for _ in range(30))
+    listing = Listing(1_700_000_000_000, None, Status.LOBBY)
+    for match_id in (kept, *gone):
+        await store.append(append(match_id, 1, listing=listing, due_at=5))
+    await expire(store, gone)
+
+    tidied = [await store.tidy(5) for _ in range(200)]
+
+    assert sum(tidied) == 29
+    for status in (None, Status.LOBBY):
+        assert [m for _, m in await store.listed(status, None, 100) if m in {kept, *gone}] == [kept]
+    assert {m for m, _ in await store.due(10, 100)} & {kept, *gone} == {kept}
+
+
+async def expire(store: EventStore, matches: list[str]) -> None:
+    """Let the logs of some matches be gone."""
+    for match_id in matches:
+        if isinstance(store, MemoryStore):
+            del store.logs[match_id]
+        else:
+            await store._redis.delete(keys.log(match_id))
 
 
 async def test_events_come_back_as_they_were(store):

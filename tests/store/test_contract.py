@@ -339,6 +339,7 @@ async def expire(store: EventStore, matches: list[str]) -> None:
         if isinstance(store, MemoryStore):
             del store.logs[match_id]
         else:
+            assert isinstance(store, RedisStore)
             await store._redis.delete(keys.log(match_id))
 
 

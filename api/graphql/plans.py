@@ -28,9 +28,12 @@ from graphql import (
     is_leaf_type,
     is_list_type,
     is_non_null_type,
+    is_object_type,
     visit,
 )
-from graphql.execution.collect_fields import FieldDetails
+from graphql.execution import ExecutionResult
+from graphql.execution import Executor as GraphQLExecutor
+from graphql.execution.collect_fields import FieldDetails, collect_fields
 from graphql.execution.values import get_argument_values
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.schema.schema_converter import GraphQLCoreConverter
@@ -85,8 +88,65 @@ class _Known:
 _selections: Final[OrderedDict[Key, _Known]] = OrderedDict()
 
 
+class _Event:
+    """One event of a subscription, told by a plan where there is one."""
+
+    __slots__ = ("_executor", "_payload")
+
+    def __init__(self, executor: "Executor", payload: Any) -> None:
+        self._executor = executor
+        self._payload = payload
+
+    def execute_operation(self, serially: bool | None = None) -> Any:
+        """The answer to the subscription's document, for this event."""
+        told = self._executor.told(self._payload)
+        if told is not None:
+            return ExecutionResult(told, None)
+        return self._executor.of_event(self._payload).execute_operation(serially)
+
+
 class Executor(StrawberryGraphQLCoreExecutionContext):
     """The library's executor, which has a plan for plain objects."""
+
+    _root: tuple[str, Plan] | None = None
+    _rooted = False
+
+    def build_per_event_executor(self, payload: Any) -> Any:
+        """What executes one event of the subscription."""
+        return _Event(self, payload)
+
+    def of_event(self, payload: Any) -> GraphQLExecutor[Any]:
+        """The library's own executor of one event."""
+        return super().build_per_event_executor(payload)
+
+    def told(self, payload: Any) -> dict[str, Any] | None:
+        """What a plan makes of an event, None if there is none for it."""
+        if not self._rooted:
+            self._root, self._rooted = self._root_plan(), True
+        if self._root is None:
+            return None
+        name, plan = self._root
+        try:
+            return {name: _made(plan, payload)}
+        except Exception:  # noqa: BLE001 - the library meets it again, and tells of it
+            return None
+
+    def _root_plan(self) -> tuple[str, Plan] | None:
+        type_ = self.schema.subscription_type
+        if type_ is None:
+            return None
+        collected = collect_fields(
+            self.schema, self.fragments, self.variable_values, type_, self.operation
+        )
+        if len(collected.grouped_field_set) != 1:
+            return None
+        ((name, chosen),) = collected.grouped_field_set.items()
+        field = type_.fields.get(chosen[0].node.name.value)
+        if field is None or not is_non_null_type(field.type):
+            return None
+        told = field.type.of_type
+        plan = self._plan(told, chosen) if is_object_type(told) else None
+        return None if plan is None else (name, plan)
 
     def complete_object_value(  # noqa: PLR0917 - as in graphql-core
         self,
@@ -136,8 +196,9 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
 
     def _variables(self, nodes: tuple[FieldNode, ...]) -> tuple[str, ...]:
         found = _Variables(self.fragment_definitions)
-        for node in nodes:
-            visit(node, found)
+        for node in nodes:  # not their own arguments: the value is there
+            if node.selection_set is not None:
+                visit(node.selection_set, found)
         return tuple(found.names)
 
     def _object(self, type_: GraphQLObjectType, chosen: list[FieldDetails]) -> Plan:

@@ -24,6 +24,7 @@ from api.graphql.plans import Executor
 from api.graphql.schema import schema
 from engine.views import redact, view
 from schema.events import MatchUpdate
+from schema.payloads import MatchPayload
 from schema.types import match_of
 from tests.builders import any_legal, play_out
 
@@ -127,6 +128,24 @@ def test_a_plan_is_used_and_made_once_for_all_who_are_told(monkeypatch):
     assert all(answer.errors is None and answer.data for answer in first)
     assert first == again
     assert [len(one.told) for one in told] == [1, 1, 1, 1]
+
+
+def test_a_plan_is_used_below_a_field_with_an_input(monkeypatch):
+    used = []
+    monkeypatch.setattr(Library, "complete_object_value", lambda *_: used.append(1))
+    seen = UPDATES[40].match
+    payload = MatchPayload(user_errors=[], match=seen, client_mutation_id=None)
+    mutations: Any = SCHEMA.mutation_type
+    monkeypatch.setattr(mutations.fields["show"], "resolve", lambda *_, **__: payload)
+    document = """mutation ($i: ShowInput!) { show(input: $i) {
+        match { version } userErrors { code } } }"""
+    given_ = {"i": {"matchId": "m", "first": 0, "count": 1}}
+    built: Any = Executor.build(SCHEMA, PARSED(document), raw_variable_values=given_)
+
+    answer = built.execute_operation()
+
+    assert answer.data == {"show": {"match": {"version": seen.version}, "userErrors": []}}
+    assert used == []
 
 
 @pytest.mark.parametrize("end", ["LEFT", "RIGHT"])

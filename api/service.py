@@ -43,6 +43,7 @@ from schema.codes import ErrorCode
 
 CODE_ALPHABET: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 CODE_LENGTH: Final = 8
+LOOKS: Final = 16  # matches of a page that are read at once, well under the pool's connections
 
 log = logging.getLogger("ringmaster.service")
 
@@ -286,19 +287,24 @@ class MatchService:
         while True:
             wanted = limit - len(found)
             places = await self._store.listed(status, before, wanted + 1)
-            for _, match_id in places[:wanted]:
-                try:
-                    answer = await self.look(match_id, caller)
-                except Unreadable:
-                    continue  # the others are listed all the same
-                if answer is None:  # its log has expired
-                    with suppress(Unwritable):  # the next reader takes it out
-                        await self._store.unlist(match_id)
-                else:
-                    found.append(answer)
+            for first in range(0, wanted, LOOKS):
+                some = places[first : min(first + LOOKS, wanted)]
+                answers = await asyncio.gather(*(self._listed(m, caller) for _, m in some))
+                found += [answer for answer in answers if answer is not None]
             if len(found) == limit or len(places) <= wanted:
                 return found, len(places) > wanted
             before = places[wanted - 1]
+
+    async def _listed(self, match_id: str, caller: str | None) -> Answer | None:
+        """A match of a list, None if it has expired, or if this release cannot read it."""
+        try:
+            answer = await self.look(match_id, caller)
+        except Unreadable:
+            return None  # the others are listed all the same
+        if answer is None:
+            with suppress(Unwritable):  # the next reader takes it out
+                await self._store.unlist(match_id)
+        return answer
 
     async def follow(
         self, match_id: str, caller: str | None, after: int | None

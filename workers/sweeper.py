@@ -1,6 +1,7 @@
 """The sweeper: sends again what was due and not done, frees or ends what nobody came for.
 
-Time that an outage took is given again. One is active at a time, by a lease.
+Takes expired matches out of the lists. Time that an outage took is given again. One is active at a
+time, by a lease.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from api.errors import Refused, Unavailable, Unreadable
 from api.ledger import now_ms
 from api.logs import set_up_logging
 from api.settings import read_settings
-from api.store.keys import SWEEPER_LEASE
+from api.store.keys import SHARDS, SWEEPER_LEASE
 from api.values import Owed
 from engine.commands import AbandonMatch, RestartClock
 from engine.due import ClockToExpire, MatchToAbandon
@@ -43,6 +44,7 @@ class Sweeper:
         self._name = secrets.token_hex(8)
         self._outages = Outages(parts.store)
         self._sendings: OrderedDict[str, tuple[int, int]] = OrderedDict()
+        self._shard, self._cursor = 0, 0  # of the public matches, where they are looked at next
 
     async def run(self) -> None:
         """Sweep until cancelled; a Redis that cannot be reached is waited for."""
@@ -53,6 +55,7 @@ class Sweeper:
                     await self.sweep()
                     await self._parts.service.free_seats(BATCH)
                     await self._parts.series.revive(BATCH)
+                    await self.unlist_expired()
             except Unavailable as error:
                 log.warning("%s", error)
             await asyncio.sleep(PAUSE_SECONDS)
@@ -61,6 +64,18 @@ class Sweeper:
         """Send everything overdue once, or do what is quickly done; the number of matches."""
         overdue = await self._parts.store.due(now_ms(), BATCH)
         return sum([await self._send(match_id, seen) for match_id, seen in overdue])
+
+    async def unlist_expired(self) -> None:
+        """Take expired matches out of the public lists, a page of one shard at a time.
+
+        Readers of the lists do so too, but nobody may read as far, and a log expires in silence.
+        """
+        store = self._parts.store
+        self._cursor, gone = await store.expired(SHARDS[self._shard], self._cursor)
+        for match_id in gone:
+            await store.unlist(match_id)
+        if not self._cursor:
+            self._shard = (self._shard + 1) % len(SHARDS)
 
     async def _send(self, match_id: str, seen: int) -> bool:
         store, owed = self._parts.store, None

@@ -28,6 +28,7 @@ BLOCK_MS = 2000
 HEAR_SECONDS = 5  # for the answer to a read that blocks; well over that
 AGAIN_SECONDS = 0.2  # after which bells are read again where that has failed
 MARK_MS = 60_000
+PAGE = 100  # public matches looked at in one go for what has expired, about
 TIES = 16  # matches of one millisecond that a page may have to skip
 
 
@@ -249,6 +250,25 @@ class RedisStore:
                 keys=[keys.due(keys.shard(match_id))], args=[match_id, seen, until]
             )
         return bool(moved == 1)
+
+    async def expired(self, shard: str, cursor: int) -> tuple[int, list[str]]:
+        """A page of a shard's public matches: the cursor of the next one, and who has expired.
+
+        A cursor of 0 begins, and says that there is no next page.
+
+        Raises:
+            Unavailable: Redis cannot be reached.
+        """
+        async with reaching():
+            found: Any = await self._redis.zscan(keys.public(shard, None), cursor, count=PAGE)
+            following, page = found
+            listed = [member.decode() for member, _ in page]
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for match_id in listed:
+                    pipe.exists(keys.log(match_id))
+                there = await pipe.execute()
+        gone = [match_id for match_id, log in zip(listed, there, strict=True) if not log]
+        return int(following), gone
 
     async def lease(self, key: str, holder: str, ms: int) -> bool:
         """Take or keep a lease for ``ms`` milliseconds; False while another holds it."""

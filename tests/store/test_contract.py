@@ -7,7 +7,7 @@ import pytest
 
 from api.ports import Append, Commit, Directory, EventStore, Key, Listing, Remembered
 from api.store.connections import connect
-from api.store.keys import new_match_id
+from api.store.keys import SHARDS, log, new_match_id
 from api.store.memory import MemoryDirectory, MemoryStore
 from api.store.redis import RedisDirectory, RedisStore
 from api.values import Fault
@@ -263,6 +263,31 @@ async def test_public_matches_are_listed_by_status_newest_first(store):
     for match_id in (older, newer):
         await store.unlist(match_id)
     assert not {older, newer} & {m for _, m in await store.listed(None, None, 1000)}
+
+
+async def test_public_matches_that_have_expired_are_found_and_no_others(store):
+    if isinstance(store, MemoryStore):
+        pytest.skip("nothing expires in memory")
+    shard = SHARDS[3]
+    ids = [f"m{shard}-{new_match_id()[3:]}" for _ in range(250)]
+    for match_id in ids:
+        await store.append(append(match_id, 1, listing=Listing(10**14, None, Status.LOBBY)))
+    for match_id in ids[::5]:
+        await store._redis.pexpire(log(match_id), 1)
+    async with asyncio.timeout(5):
+        while await store._redis.exists(log(ids[-5])):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+    cursor, found, pages = 0, [], 0
+    while pages == 0 or cursor:
+        cursor, gone = await store.expired(shard, cursor)
+        found += gone
+        pages += 1
+
+    assert sorted(set(found) & set(ids)) == sorted(ids[::5])
+    assert pages > 1
+    for match_id in ids:
+        await store.unlist(match_id)
 
 
 async def test_pages_of_a_list_miss_and_repeat_nothing_at_equal_times(store):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from api.broker import BOT, SCORE, celery_app
 from tests.chaos.ground import Ground, Process, until
@@ -19,6 +19,7 @@ DOWN_SECONDS: Final = 1.0  # before a dead process is started anew
 FROZEN_SECONDS: Final = 10.0
 OUTAGE_SECONDS: Final = 7.0  # longer than the silence that counts as an outage
 CUT_SECONDS: Final = 25.0  # that connections are cut at most
+AWAY_SECONDS: Final = 3.0
 HIT_SECONDS: Final = 30.0  # to find a process at what it is to be killed at
 
 
@@ -49,6 +50,16 @@ async def api_stopped(world: World, chance: Random) -> str:
     """Politely, as for a new release."""
     victim = chance.choice(world.ground.apis)
     await victim.end(signal.SIGTERM)
+    await victim.again()
+    return victim.name
+
+
+async def api_killed_twice(world: World, chance: Random) -> str:
+    """The second time as it starts."""
+    victim = chance.choice(world.ground.apis)
+    await victim.end()
+    victim.start()
+    await asyncio.sleep(chance.uniform(0.2, 1.5))
     await victim.again()
     return victim.name
 
@@ -166,6 +177,35 @@ async def redis_killed(world: World, chance: Random) -> str:
     return "while it wrote its file anew" if rewriting else ""
 
 
+async def redis_killed_twice(world: World, chance: Random) -> str:
+    """The second time while all come back."""
+    await world.ground.redis.again()
+    await asyncio.sleep(chance.uniform(0, 0.5))
+    await world.ground.redis.again()
+    return ""
+
+
+async def redis_turns_away(world: World, _: Random) -> str:
+    """All connections are cut, and no new one is taken."""
+    redis = world.ground.direct
+    before: Any = redis.config_get("maxclients")["maxclients"]
+    redis.config_set("maxclients", 1)
+    try:
+        redis.execute_command("CLIENT KILL TYPE normal")
+        await asyncio.sleep(AWAY_SECONDS)
+    finally:
+        redis.config_set("maxclients", before)
+    return f"for {AWAY_SECONDS:.0f} s"
+
+
+async def scripts_forgotten(world: World, _: Random) -> str:
+    """As by a Redis that took over from another."""
+    for _time in range(10):
+        world.ground.direct.script_flush()
+        await asyncio.sleep(0.1)
+    return "10 times"
+
+
 async def broker_stalled(world: World, _: Random) -> str:
     return await _stalled(world.ground.broker, world.frozen * 0.8)
 
@@ -281,6 +321,7 @@ async def everything_killed(world: World, _: Random) -> str:
 # By name: what it breaks, of which no other fault is made meanwhile, and how.
 FAULTS: Final[dict[str, tuple[str, Fault]]] = {
     "an API process killed": ("api", api_killed),
+    "an API process killed twice": ("api", api_killed_twice),
     "an API process stopped": ("api", api_stopped),
     "an API process frozen": ("api", api_frozen),
     "all API processes killed": ("api", all_apis_killed),
@@ -293,6 +334,9 @@ FAULTS: Final[dict[str, tuple[str, Fault]]] = {
     "a sweeper frozen": ("sweeper", sweeper_frozen),
     "all sweepers killed": ("sweeper", all_sweepers_killed),
     "Redis killed": ("redis store broker", redis_killed),
+    "Redis killed twice": ("redis store broker", redis_killed_twice),
+    "Redis turning all away": ("redis store broker", redis_turns_away),
+    "Redis's scripts forgotten": ("redis store broker", scripts_forgotten),
     "Redis frozen": ("redis store broker", redis_frozen),
     "the broker cut off": ("broker", broker_cut),
     "the broker stalled": ("broker", broker_stalled),

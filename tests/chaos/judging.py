@@ -113,10 +113,12 @@ def unbroken(begin: float, end: float, faults: Sequence[Fault]) -> Iterator[tupl
         yield begin, end
 
 
-def slowest(logs: Iterable[Log], fault: Fault, until: float) -> float | None:
+def slowest(
+    logs: Iterable[Log], fault: Fault, faults: Sequence[Fault], until: float
+) -> float | None:
     """Seconds from the end of a fault to the next move of the last bots' match to make one.
 
-    None if no match of bots alone was under way then.
+    Without those in which something else was broken. None if no match of bots alone was under way.
     """
     waited = []
     for log in logs:
@@ -125,7 +127,8 @@ def slowest(logs: Iterable[Log], fault: Fault, until: float) -> float | None:
             continue
         after = [at for at in times if at > fault.ended]
         if after or log.entries[-1].owed:
-            waited.append((after[0] if after else until) - fault.ended)
+            end = after[0] if after else until
+            waited.append(sum(b - a for a, b in unbroken(fault.ended, end, faults)))
     return max(waited, default=None)
 
 

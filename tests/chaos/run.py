@@ -50,6 +50,7 @@ class Run:
                     break
                 await asyncio.sleep(step.pause)
                 await asyncio.gather(*(self._make(*fault) for fault in step.faults))
+                await self._revive()
                 self._judge()
                 for task in living:
                     if task.done():
@@ -74,6 +75,15 @@ class Run:
         self._town.record.faults.append(Fault(name, began, time.time()))
         self._tell(f"{name} {told}".strip() + f" ({time.time() - began:.1f} s)")
 
+    async def _revive(self) -> None:
+        """Start again what ended by itself, as `ringmaster up` does; only a worker ever may."""
+        for process in self._ground.processes:
+            if not process.running():
+                self._tell(f"{process.name} ended by itself")
+                if process not in self._ground.workers:
+                    self._find([f"{process.name} ended by itself"])
+                await process.again()
+
     def _judge(self) -> None:
         """Judge all matches that were not judged to their end yet."""
         record = self._town.record
@@ -92,7 +102,11 @@ class Run:
     async def _end(self, living: list[asyncio.Task[None]]) -> None:
         """Let all matches end, in the short form those of now; judge them, and let them expire."""
         self._town.closing.set()
-        _, late = await asyncio.wait(living, timeout=SHORT_SECONDS if self._short else END_SECONDS)
+        end = time.time() + (SHORT_SECONDS if self._short else END_SECONDS)
+        late: set[asyncio.Task[None]] = set(living)
+        while late and time.time() < end:
+            _, late = await asyncio.wait(late, timeout=1)
+            await self._revive()
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
@@ -129,7 +143,7 @@ class Run:
     def _count(self) -> None:
         record, logs = self._town.record, self._logs.values()
         for fault in record.faults:
-            waited = slowest(logs, fault, time.time())
+            waited = slowest(logs, fault, record.faults, time.time())
             if waited is not None:
                 self._tell(f"after {fault.name}: bots moved on within {waited:.1f} s")
         updates = sum(len(stream.seen) for stream in record.streams)

@@ -148,11 +148,13 @@ def test_a_match_that_stood_still_for_a_while(record, log):
 
 def test_how_long_bots_took_after_a_fault(log):
     log.house = True
-    fault = Fault("a fault", 101.5, 102.5)
-    assert slowest([log], fault, 110) == 0.5
-    assert slowest([log], Fault("a fault", 101, 106.5), 110) is None  # it was over
+    fault, late = Fault("a fault", 101.5, 102.5), Fault("a fault", 101, 106.5)
+    other = Fault("another", 107, 109)
+    assert slowest([log], fault, [fault], 110) == 0.5
+    assert slowest([log], late, [late], 110) is None  # it was over
     log.entries[-1] = log.entries[-1]._replace(owed=True)
-    assert slowest([log], Fault("a fault", 101, 106.5), 110) == 3.5
+    assert slowest([log], late, [late], 110) == 3.5
+    assert slowest([log], late, [late, other], 110) == 1.5
 
 
 def test_a_replay_that_differs(record, log):

@@ -5,7 +5,7 @@ READY := .venv/.ready
 
 .DEFAULT_GOAL := help
 .PHONY: help setup up test lint format lock schema release-schema playthroughs api-guide fuzz bench \
-  bench-bots soak arena train clean
+  bench-bots soak chaos arena train clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -77,6 +77,9 @@ bench-bots: $(READY) ## Measure what a bot's decision costs, and a turn from com
 soak: $(READY) ## Live under a light load and see whether anything grows (MINUTES=30)
 	@$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),30) \
 	  --csv $(or $(CSV),soak.csv) $(if $(DRAWINGS),--drawings $(DRAWINGS))
+
+chaos: $(READY) ## Kill, freeze, cut and stall at random and see whether it matters (MINUTES=3 SEED=1)
+	@$(BIN)/python -m tests.chaos --minutes $(or $(MINUTES),3) $(if $(SEED),--seed $(SEED))
 
 arena: $(READY) ## Play every level against the one before it (DEALS=100)
 	@$(BIN)/python -m api.cli.main arena $(if $(DEALS),--deals $(DEALS))

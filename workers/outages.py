@@ -6,7 +6,9 @@ from api.store.redis import RedisStore
 
 # Longer than it takes another sweeper to take over, and a process to be started again by itself.
 SILENCE_MS: Final = 5000
-RECONNECT_MS: Final = 5000  # until clients are back after an outage
+# Until clients are back after an outage: they pause for up to five seconds between attempts
+# (docs/api.md), and one more may fail.
+RECONNECT_MS: Final = 10_000
 
 
 class Outages:

@@ -1,6 +1,7 @@
 """The sweeper: sends again what was due and not done, frees or ends what nobody came for.
 
-Time that an outage took is given again. One is active at a time, by a lease.
+Takes expired matches out of the lists. Time that an outage took is given again. One is active at a
+time, by a lease.
 """
 
 import asyncio

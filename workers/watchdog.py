@@ -21,6 +21,7 @@ from api.settings import read_settings
 from api.store.connections import connect_blocking
 
 LOOK_SECONDS: Final = 1.0
+FROZEN_SECONDS: Final = 2.5  # that such a pause took, and the process was not running
 BROKER_SECONDS: Final = 2.0  # to answer how much waits
 PATIENCE_SECONDS: Final = 6.0  # of idling beside a queue that is not empty
 BUSY_SECONDS: Final = 60.0  # the same while a task seems to run; longer than any may
@@ -44,11 +45,18 @@ class Watchdog:
     def watch(self) -> None:
         """Look until the worker has to end."""
         while not self.stuck(time.monotonic()):
-            time.sleep(LOOK_SECONDS)
+            self.pause()
         log.error("tasks wait and none is taken: this worker ends, to be started anew")
         for child in active_children():
             child.terminate()
         os._exit(1)
+
+    def pause(self) -> None:
+        """Wait until the next look; a process that itself stood still meanwhile has no past."""
+        before = time.monotonic()
+        time.sleep(LOOK_SECONDS)
+        if time.monotonic() - before > FROZEN_SECONDS:
+            self.moved()
 
     def stuck(self, now: float) -> bool:
         """Whether tasks have been waiting for too long beside a worker that takes none."""

@@ -1,7 +1,11 @@
-"""A TCP proxy that fails as networks do: cuts in the middle of a message, lost answers, outages."""
+"""A TCP proxy that fails as networks do: cuts in the middle of a message, lost answers, outages.
+
+It can stand still, too: connections stay open, and nothing gets through.
+"""
 
 import asyncio
 import contextlib
+from random import Random
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -27,6 +31,8 @@ class Proxy:
         self.cut_after = cut_after
         self.answers_to_lose = 0
         self.cuts = 0
+        self._moving = asyncio.Event()
+        self._moving.set()
 
     @property
     def url(self) -> str:
@@ -55,6 +61,22 @@ class Proxy:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
 
+    def stall(self) -> None:
+        """Let nothing through any more, until ``move``."""
+        self._moving.clear()
+
+    def move(self) -> None:
+        """Let through what has waited, and all that comes."""
+        self._moving.set()
+
+    def cut(self, count: int, chance: Random) -> int:
+        """Cut so many of the connections that there are; how many there were."""
+        cut = chance.sample(sorted(self._connections, key=id), min(count, len(self._connections)))
+        for connection in cut:
+            connection.cancel()
+        self.cuts += len(cut)
+        return len(cut)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = asyncio.current_task()
         assert connection
@@ -77,6 +99,7 @@ class Proxy:
     async def _up(self, reader: asyncio.StreamReader, below: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
             while data := await reader.read(CHUNK):
+                await self._moving.wait()
                 below.write(data)
                 await below.drain()
         below.close()
@@ -85,6 +108,7 @@ class Proxy:
         chunks, socket = 0, False
         with contextlib.suppress(OSError):
             while data := await above.read(CHUNK):
+                await self._moving.wait()
                 socket = socket or data.startswith(b"HTTP/1.1 101")
                 chunks += 1
                 if not socket and self.answers_to_lose:

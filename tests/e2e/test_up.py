@@ -7,10 +7,12 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
+import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 
@@ -18,7 +20,7 @@ from tests.client import Client, messages, subscribe
 from tests.conftest import Stack, start_stack, until_finished
 
 ROOT = Path(__file__).parents[2]
-BOT = {"kind": "BOT"}
+BOT, PLAYER = {"kind": "BOT"}, {"kind": "PLAYER"}
 # A `make` that runs the tests is not to speak through the one that a test runs.
 OWN_MAKE = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
 
@@ -205,59 +207,46 @@ def test_a_configured_redis_is_used(tmp_path, mark, redis_url):
         stack.stop()
 
 
-async def test_after_a_restart_running_matches_go_on(tmp_path, mark):
+async def test_what_dies_is_replaced_and_matches_outlive_a_restart(tmp_path, mark):
+    """What becomes of matches meanwhile: tests/chaos."""
     stack = await asyncio.to_thread(start, tmp_path, mark)
     async with Client(stack.url) as ann:
         await ann.sign_in("Ann")
-        waiting = await ann.create_with_bots(4)
-        bots = await ann.create(*[BOT] * 5, visibility="PUBLIC")
-        async for update in ann.updates(waiting["id"]):
-            if update["version"] == 4:  # the deal, and the choices of three bots
-                break
-        before = await ann.match(waiting["id"])
+        waiting = await ann.create(PLAYER, {"kind": "OPEN"}, visibility="PUBLIC")
+        for victim in ("sweeper", "api.cli.main api", "celery", "valkey-server"):
+            before = set(processes_of(mark))
+            os.kill(pid_of(mark, victim), signal.SIGKILL)
+            await until(partial(replaced, mark, victim, before))
+        await until(partial(is_ready, stack.url))
+        bots = await ann.create(*[BOT] * 3, visibility="PUBLIC")
+        assert (await until_finished(ann, bots["id"]))["winners"]
         token = ann.token
     assert await asyncio.to_thread(stack.stop, signal.SIGTERM) == 0
 
     stack = await asyncio.to_thread(start, tmp_path, mark)
     async with Client(stack.url) as ann:
         ann.token = token
-        assert await ann.match(waiting["id"]) == before
-        assert (await until_finished(ann, bots["id"]))["winners"]
-        await ann.choose(waiting["id"])
-    await asyncio.to_thread(stack.stop)
-
-
-async def test_processes_killed_in_play_are_replaced_and_matches_end(tmp_path, mark):
-    stack = await asyncio.to_thread(start, tmp_path, mark, RINGMASTER_BOT_GRACE_MS="500")
-    async with Client(stack.url) as ann:
-        await ann.sign_in("Ann")
-        for victim in ("sweeper", "api.cli.main api", "celery", "valkey-server"):
-            matches = [await ann.create(*[BOT] * 4, visibility="PUBLIC") for _ in range(3)]
-            await asyncio.sleep(0.2)
-            now = [await ann.match(match["id"]) for match in matches]
-            before = {match["id"]: match["version"] for match in now if match}
-
-            os.kill(pid_of(mark, victim), signal.SIGKILL)
-
-            for match in matches:
-                finished = await patiently(ann, match["id"])
-                assert finished["winners"]
-                assert finished["version"] >= before[match["id"]]
+        assert await ann.match(waiting["id"]) == waiting
     await asyncio.to_thread(stack.stop)
     assert await asyncio.to_thread(gone, mark)
 
 
-async def patiently(client: Client, match_id: str) -> dict:
-    """A match once it is finished, over however many connections that takes."""
-    async with asyncio.timeout(60):
-        while True:
-            try:
-                match = await client.match(match_id)
-            except Exception:  # noqa: BLE001 - the server is being replaced
-                match = None
-            if match and match["status"] == "FINISHED":
-                return match
-            await asyncio.sleep(0.1)
+def replaced(mark: str, word: str, before: set[int]) -> bool:
+    """Whether there is a process with this word in its command that was not there before."""
+    return any(word in line for pid, line in processes_of(mark).items() if pid not in before)
+
+
+def is_ready(url: str) -> bool:
+    with suppress(httpx.TransportError):
+        answer = httpx.get(f"{url}/readyz")
+        return answer.status_code == 200 and answer.json()["status"] == "ready"
+    return False
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not await asyncio.to_thread(holds):  # noqa: ASYNC110 - other processes
+            await asyncio.sleep(0.05)
 
 
 async def test_open_streams_complete_when_it_stops(tmp_path, mark):

@@ -1,5 +1,8 @@
 """A worker that takes nothing beside a queue that is not empty is found out, and no other."""
 
+import signal
+import subprocess
+import sys
 import time
 from queue import SimpleQueue
 
@@ -23,6 +26,33 @@ def test_tasks_that_wait_while_none_is_taken_make_it_stuck(broker):
 
     assert not watchdog.stuck(now + PATIENCE_SECONDS - 1)
     assert watchdog.stuck(now + PATIENCE_SECONDS + 1)
+
+
+PAUSE = """
+import sys, time
+from redis import Redis
+from workers.watchdog import PATIENCE_SECONDS, Watchdog
+
+watchdog = Watchdog(Redis.from_url(sys.argv[1]), ["bots"])
+began = time.monotonic()
+print("begun", flush=True)
+watchdog.pause()
+print(watchdog.stuck(began + PATIENCE_SECONDS + 1))
+"""
+
+
+@pytest.mark.parametrize(("frozen", "stuck"), [(0.0, True), (3.0, False)])
+def test_a_worker_that_was_frozen_is_not_blamed_for_that_time(broker, redis_url, frozen, stuck):
+    broker.rpush("bots", "task")
+    command = [sys.executable, "-c", PAUSE, redis_url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(frozen)  # what is measured
+        process.send_signal(signal.SIGCONT)
+
+        assert process.communicate(timeout=20)[0] == f"{stuck}\n"
 
 
 def test_a_worker_that_takes_tasks_is_not_stuck(broker):

@@ -32,7 +32,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 # Files that wait for processes for a minute or two; begun last, they would be waited for alone.
-LONG = ("test_up.py", "test_connections.py", "test_revocation.py", "test_restarts.py")
+LONG = (
+    "test_up.py",
+    "test_connections.py",
+    "test_revocation.py",
+    "test_restarts.py",
+    "test_chaos.py",
+)
 
 
 @pytest.hookimpl(trylast=True)

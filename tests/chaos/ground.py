@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import secrets
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -15,12 +17,13 @@ import aiohttp
 from redis import Redis
 from redis.exceptions import RedisError
 
-from api.cli.embedded import embedded_redis, free_port
+from api.cli.embedded import embedded_redis
 from api.cli.pool import die_with_parent
 from tests.chaos.levels import THINKING
 from tests.cli.proxy import Proxy
 
 RINGMASTER: Final = (sys.executable, "-m", "api.cli.main")
+STEADY: Final = range(20_000, 32_000)  # below those that systems give to outgoing connections
 READY_SECONDS: Final = 60
 STOP_SECONDS: Final = 10
 QUEUES: Final = "scoring,bots,housekeeping"
@@ -38,6 +41,15 @@ async def until(holds: Callable[[], Awaitable[object] | object], seconds: float)
             if await found if isinstance(found, Awaitable) else found:
                 return
             await asyncio.sleep(0.05)
+
+
+def steady_port() -> int:
+    """A free port that no connection is given while the process that listens on it is down."""
+    while True:
+        port = secrets.choice(STEADY)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @dataclass
@@ -119,9 +131,9 @@ class Ground:
 
     def __init__(self, folder: Path, http: aiohttp.ClientSession) -> None:
         self._http, self._closing = http, AsyncExitStack()
-        embedded = embedded_redis(folder)
+        embedded = embedded_redis(folder, steady_port())
         self.direct = Redis.from_url(embedded.url, socket_timeout=5)
-        ports = [free_port(), free_port()]
+        ports = [steady_port(), steady_port()]
         url = embedded.url.replace("redis://", "http://").removesuffix("/0")
         self.store, self.broker = Proxy(url), Proxy(url)
         self.links = [Proxy(f"http://127.0.0.1:{port}") for port in ports]

@@ -2,11 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from engine.audit import audit
 from tests.chaos.records import Ack, Fault, Log, Record, Stream
 
+FROZEN: Final = "an API process frozen"
+FROZEN_SECONDS: Final = 5.0  # of a turn, after which its clock may run out
 STILL_SECONDS: Final = 15.0  # that a match the house is to go on with may stand, nothing broken
 
 
@@ -19,6 +22,7 @@ def judge(record: Record, logs: Mapping[str, Log], now: float) -> list[str]:
         for stream in record.streams:
             if stream.match_id == match_id:
                 wrong += followed(log, stream)
+        wrong += clocks(log, record.faults)
         wrong += still(log, record.faults, now)
         if record.replays.get(match_id) is not None:
             wrong += replayed(log, record.replays[match_id])
@@ -26,7 +30,7 @@ def judge(record: Record, logs: Mapping[str, Log], now: float) -> list[str]:
 
 
 def whole(log: Log) -> Iterator[str]:
-    """Versions from 1 on without a gap, each chained to the one before; no turn ran out."""
+    """Versions from 1 on without a gap, each chained to the one before."""
     if not log.entries:
         yield f"{log.match_id}: there is no log"
     for place, entry in enumerate(log.entries, 1):
@@ -36,8 +40,6 @@ def whole(log: Log) -> Iterator[str]:
         if entry.hash != log.chained[place - 1]:
             yield f"{log.match_id}: the hash of version {place} is not that of its events"
             return
-        if entry.expired:
-            yield f"{log.match_id}: a clock ran out at version {place}, though its player was there"
 
 
 def acknowledged(log: Log, acks: Iterable[Ack]) -> Iterator[str]:
@@ -88,6 +90,22 @@ def keys(record: Record, logs: Mapping[str, Log]) -> Iterator[str]:
             seats = [seat for seat in entry.movers if (match_id, seat) in record.keyed]
             if log.over and seats and (match_id, entry.version) not in by:
                 yield f"{match_id}: version {entry.version} of seat {seats[0]} answers no key"
+
+
+def clocks(log: Log, faults: Iterable[Fault]) -> Iterator[str]:
+    """No clock ran out: all players were there, and what an outage takes is given again.
+
+    One process that stands still beside another is no outage, but can take a client's time.
+    """
+    for before, entry in pairwise(log.entries):
+        frozen = sum(
+            max(0.0, min(fault.ended, entry.at) - max(fault.began, before.at))
+            for fault in faults
+            if fault.name == FROZEN
+        )
+        if entry.expired and frozen < FROZEN_SECONDS:
+            name = f"{log.match_id}: a clock ran out at version {entry.version}"
+            yield f"{name}, though its player was there"
 
 
 def still(log: Log, faults: Sequence[Fault], now: float) -> Iterator[str]:

@@ -17,7 +17,10 @@ from tests.chaos.records import Ack, Record, Seen, Stream
 
 Json = dict[str, Any]
 PATHS: Final = {"chooseHand": "hand", "show": "show", "scout": "scout"}
-ANSWER: Final = aiohttp.ClientTimeout(total=6)  # the server promises one after 4 s of waiting
+BEGIN_SECONDS: Final = (
+    6.0  # until an answer or a stream has begun; the server waits for 4 s at most
+)
+ANSWER: Final = aiohttp.ClientTimeout(total=BEGIN_SECONDS)
 STREAM: Final = aiohttp.ClientTimeout(total=None, sock_connect=3, sock_read=30)
 CUT_OFF: Final = (
     aiohttp.ClientError,
@@ -65,6 +68,7 @@ class Guest:
     keyed: bool
     token: str = ""
     _failures: int = 0
+    _last: str = ""
 
     async def pause(self, why: Exception | None) -> None:
         """Wait as docs/api.md says, longer after each failure in a row."""
@@ -74,7 +78,10 @@ class Guest:
         await asyncio.sleep(longest * self.town.chance.uniform(0.5, 1))
 
     def _address(self) -> str:
-        return self.town.chance.choice(self.town.addresses)
+        """Any, and after a failure another one."""
+        others = [one for one in self.town.addresses if not self._failures or one != self._last]
+        self._last = self.town.chance.choice(others)
+        return self._last
 
     def _headers(self, **more: str) -> dict[str, str]:
         return {**({"authorization": f"Bearer {self.token}"} if self.token else {}), **more}
@@ -270,11 +277,13 @@ class Guest:
 
     async def _by_socket(self, match_id: str, after: int) -> AsyncGenerator[Json, None]:
         payload = {"query": UPDATES, "variables": {"m": match_id, "after": after}}
-        async with self.town.http.ws_connect(
-            f"{self._address()}/graphql", protocols=["graphql-transport-ws"], heartbeat=8
-        ) as ws:
+        async with asyncio.timeout(BEGIN_SECONDS):
+            ws = await self.town.http.ws_connect(
+                f"{self._address()}/graphql", protocols=["graphql-transport-ws"], heartbeat=8
+            )
+        async with ws:
             await ws.send_json({"type": "connection_init", "payload": self._headers()})
-            async with asyncio.timeout(6):
+            async with asyncio.timeout(BEGIN_SECONDS):
                 message = await ws.receive_json()
             if message["type"] != "connection_ack":
                 raise Lost(message["type"])
@@ -296,7 +305,9 @@ class Guest:
     async def _by_events(self, match_id: str, after: int) -> AsyncGenerator[Json, None]:
         headers = self._headers(accept="text/event-stream", **{"last-event-id": str(after)})
         address = f"{self._address()}/v1/matches/{match_id}/updates"
-        async with self.town.http.get(address, headers=headers, timeout=STREAM) as answer:
+        async with asyncio.timeout(BEGIN_SECONDS):
+            answer = await self.town.http.get(address, headers=headers, timeout=STREAM)
+        async with answer:
             if answer.status != 200:
                 self._passes([(await answer.json(content_type=None))["code"]])
             async for event, data in _events(answer):

@@ -8,7 +8,7 @@ from redis import Redis
 
 from api.store import keys as names
 from tests.chaos.faults import FAULTS
-from tests.chaos.judging import STILL_SECONDS, judge, slowest
+from tests.chaos.judging import FROZEN, STILL_SECONDS, judge, slowest
 from tests.chaos.leftovers import expire, leftovers
 from tests.chaos.records import Ack, Entry, Fault, Log, Record, Seen, Stream
 from tests.chaos.schedule import schedule
@@ -124,8 +124,14 @@ def test_two_keys_for_one_move(record, log):
 
 
 def test_a_clock_that_ran_out(record, log):
+    log.entries[1:] = [e._replace(at=e.at + 20) for e in log.entries[1:]]
     log.entries[1] = log.entries[1]._replace(expired=True)
-    assert found(record, log) == ["a clock ran out at version 2, though its player was there"]
+    wrong = ["a clock ran out at version 2, though its player was there"]
+    assert found(record, log, 130) == wrong
+    record.faults += [Fault("all API processes killed", 105, 115), Fault(FROZEN, 90, 105)]
+    assert found(record, log, 130) == wrong
+    record.faults.append(Fault(FROZEN, 110, 120))
+    assert found(record, log, 130) == []
 
 
 def test_a_match_that_stands_still(record, log):
@@ -188,6 +194,7 @@ def test_a_seed_is_a_schedule_and_every_fault_has_its_turn():
     first = list(islice(schedule(7), 60))
     assert first == list(islice(schedule(7), 60))
     assert first != list(islice(schedule(8), 60))
+    assert FROZEN in FAULTS
     made = [name for step in first for name, _ in step.faults]
     assert set(made) == set(FAULTS)
     for step in first:

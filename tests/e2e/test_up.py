@@ -73,15 +73,6 @@ def start(tmp_path: Path, mark: str, **env: str) -> Stack:
     return start_stack(tmp_path, None, RINGMASTER_TEST_MARK=mark.split("=")[1], **env)
 
 
-def test_hanging_up_leaves_no_process_behind(tmp_path, mark):
-    stack = start(tmp_path, mark)
-    assert len(processes_of(mark)) >= 5
-
-    assert stack.stop(signal.SIGHUP) == 0
-
-    assert gone(mark)
-
-
 def test_killing_the_supervisor_leaves_no_process_behind(tmp_path, mark):
     stack = start(tmp_path, mark)
 
@@ -207,7 +198,9 @@ def test_a_configured_redis_is_used(tmp_path, mark, redis_url):
         stack.stop()
 
 
-async def test_what_dies_is_replaced_and_matches_outlive_a_restart(tmp_path, mark):
+async def test_what_dies_is_replaced_and_hanging_up_leaves_the_matches_and_no_process(
+    tmp_path, mark
+):
     """What becomes of matches meanwhile: tests/chaos."""
     stack = await asyncio.to_thread(start, tmp_path, mark)
     async with Client(stack.url) as ann:
@@ -215,13 +208,15 @@ async def test_what_dies_is_replaced_and_matches_outlive_a_restart(tmp_path, mar
         waiting = await ann.create(PLAYER, {"kind": "OPEN"}, visibility="PUBLIC")
         for victim in ("sweeper", "api.cli.main api", "celery", "valkey-server"):
             before = set(processes_of(mark))
+            assert len(before) >= 5
             os.kill(pid_of(mark, victim), signal.SIGKILL)
             await until(partial(replaced, mark, victim, before))
         await until(partial(is_ready, stack.url))
         bots = await ann.create(*[BOT] * 3, visibility="PUBLIC")
         assert (await until_finished(ann, bots["id"]))["winners"]
         token = ann.token
-    assert await asyncio.to_thread(stack.stop, signal.SIGTERM) == 0
+    assert await asyncio.to_thread(stack.stop, signal.SIGHUP) == 0
+    assert await asyncio.to_thread(gone, mark)
 
     stack = await asyncio.to_thread(start, tmp_path, mark)
     async with Client(stack.url) as ann:

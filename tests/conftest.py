@@ -154,6 +154,10 @@ class Stack:
             self.process.stdout.close()
         return code
 
+    def abandon(self) -> None:
+        """Stop it and do not wait until the last of its processes has gone, as each then does."""
+        self.stop(signal.SIGKILL)
+
 
 def start_stack(folder: Path, port: int | None = None, **env: str) -> Stack:
     """Run `ringmaster up` and wait until it says that it is ready."""
@@ -183,7 +187,7 @@ def stack(tmp_path_factory) -> Iterator[Stack]:
     """The real thing, once per session: API, worker, sweeper and Redis as processes."""
     running = start_stack(tmp_path_factory.mktemp("stack"))
     yield running
-    running.stop()
+    running.abandon()
 
 
 @pytest.fixture

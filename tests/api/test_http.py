@@ -193,7 +193,7 @@ def closed(tmp_path_factory):
         RINGMASTER_LIMIT_ADDRESS_FACTOR="2",
     )
     yield running
-    running.stop()
+    running.abandon()
 
 
 async def test_only_the_pages_named_may_call(closed):

@@ -28,7 +28,7 @@ def small(tmp_path_factory):
         RINGMASTER_COST_LIMIT=str(LIMIT),
     )
     yield running
-    running.stop()
+    running.abandon()
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ def small(tmp_path_factory):
         RINGMASTER_LIMIT_STREAMS="2/minute",
     )
     yield running
-    running.stop()
+    running.abandon()
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def hasty(tmp_path_factory) -> Iterator[Stack]:
         RINGMASTER_ABANDON_SECONDS=str(SECONDS),
     )
     yield running
-    running.stop()
+    running.abandon()
 
 
 @pytest.mark.parametrize("by", ["GraphQL", "REST"])

@@ -1,11 +1,11 @@
 """GraphQL over HTTP, server-sent events and ``graphql-transport-ws``."""
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final
 
+import orjson
 from cross_web import AsyncHTTPRequestAdapter, HTTPException
 from graphql import GraphQLError
 from starlette.requests import Request
@@ -46,7 +46,6 @@ MAX_OPERATIONS: Final = 100  # at a time on one WebSocket connection
 TOO_MANY: Final = 429
 TOO_MANY_OPERATIONS: Final = "TOO_MANY_OPERATIONS"
 BAD_REQUEST: Final = "BAD_REQUEST"
-_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 ALLOW: Final = {"Allow": "POST, OPTIONS"}
 
 
@@ -238,16 +237,10 @@ class GraphQLView(GraphQL[Context, None]):
         return response
 
     def encode_json(self, data: object) -> str:
-        return _encode(data)
+        return orjson.dumps(data).decode()
 
     def decode_json(self, data: str | bytes) -> object:
-        try:
-            decoded = json.loads(data)
-            # A lone surrogate can be written in JSON and in nothing that leaves here.
-            json.dumps(decoded, ensure_ascii=False).encode()
-        except (ValueError, RecursionError) as error:
-            raise json.JSONDecodeError("not JSON", "", 0) from error
-        return decoded
+        return orjson.loads(data)  # which takes no lone surrogate, as nothing that leaves here may
 
     def parse_json(self, data: str | bytes) -> Any:
         decoded = super().parse_json(data)

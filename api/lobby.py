@@ -45,7 +45,7 @@ class _Watcher:
     """One follower: what it was told, and what it is yet to be told, by match."""
 
     def __init__(self) -> None:
-        self.told: dict[str, int] = {}
+        self.told: dict[str, tuple[int, str]] = {}  # version and hash
         self.waiting: dict[str, Answer | None] = {}
         self.everything = True
         self.changed = asyncio.Event()
@@ -140,8 +140,10 @@ def _tell(watcher: _Watcher, stand: dict[str, Answer | None]) -> News:
     opened, gone = [], []
     for match_id, answer in stand.items():
         if answer is not None and answer.view.status is Status.LOBBY:
-            if answer.version > watcher.told.get(match_id, 0):
-                watcher.told[match_id] = answer.version
+            now, known = (answer.version, answer.hash), watcher.told.get(match_id, (0, ""))
+            # After a failover the same version may be another.
+            if now[0] > known[0] or (now[0] == known[0] and now != known):
+                watcher.told[match_id] = now
                 opened.append(answer)
         elif watcher.told.pop(match_id, None) is not None:
             gone.append(match_id)

@@ -80,7 +80,9 @@ class MatchService:
             Unavailable: Redis cannot be reached.
         """
         match_id = await self._ledger.claim_id(new_match_id(), caller, meta)
-        code = await self._reserve_code(match_id)
+        # A retry needs no code of its own: what it asks for is open already.
+        retried = meta.key is not None and await self._ledger.current(match_id) is not None
+        code = "" if retried else await self._reserve_code(match_id)
         command = CreateMatch(
             match_id=match_id,
             seats=new.seats,
@@ -327,6 +329,8 @@ class MatchService:
                 yield replace(moment(last, match, caller), events=(), encoded={})
             while match is None or not match.status.over:
                 if told != timeline.nonce_of(version):
+                    with suppress(Unavailable):  # to tell where it stands
+                        await self._ledger.refresh(timeline)
                     raise _expired(timeline)  # the store lost the log's end, or has another now
                 for commit in timeline.commits[version:]:
                     # As of now: who came late may see the past, who has left sees no more.

@@ -9,6 +9,8 @@ SILENCE_MS: Final = 5000
 # Until clients are back after an outage: they pause for up to five seconds between attempts
 # (docs/api.md), and one more may fail.
 RECONNECT_MS: Final = 10_000
+# Outages that are no further apart are one: who came back in between may have had no time to move.
+APART_MS: Final = 60_000
 
 
 class Outages:
@@ -35,7 +37,7 @@ class Outages:
         silent = [at for at in (pulses.api, pulses.sweeper) if _silent(at, pulses.now)]
         if silent:
             begun = min(at for at in silent if at is not None)
-            self._since = self._since if begun <= self.until else begun
+            self._since = self._since if begun <= self.until + APART_MS else begun
             self.until = pulses.now
             # Kept, for a sweeper that takes over before all clocks have been looked at.
             await self._store.keep_outage(self._since, self.until)

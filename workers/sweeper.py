@@ -31,6 +31,8 @@ BATCH: Final = 200
 TIDIED: Final = 50  # matches of the public lists, looked at each time whether they have expired
 # What was sent again is looked at again after this long, as a multiple of the grace.
 PATIENCE: Final = 3
+OUTAGE_MS: Final = 1000  # after which a clock is looked at again that an outage holds
+FAILURES: Final = 3  # matches that cannot be reached, after which a sweep is given up
 QUICK: Final = 2  # from this sending of the same version on, a bot's level is no longer asked
 KEPT: Final = 10_000  # matches whose sendings are remembered
 
@@ -62,8 +64,16 @@ class Sweeper:
 
     async def sweep(self) -> int:
         """Send everything overdue once, or do what is quickly done; the number of matches."""
-        overdue = await self._parts.store.due(now_ms(), BATCH)
-        return sum([await self._send(match_id, seen) for match_id, seen in overdue])
+        overdue, sent, failed = await self._parts.store.due(now_ms(), BATCH), 0, 0
+        for match_id, seen in overdue:
+            try:
+                sent += await self._send(match_id, seen)
+            except Unavailable as error:  # of this match perhaps, and the others have their turn
+                failed += 1
+                if failed == FAILURES:
+                    raise
+                log.warning("match %s: %s", match_id, error)
+        return sent
 
     async def _send(self, match_id: str, seen: int) -> bool:
         store, owed = self._parts.store, None
@@ -76,12 +86,12 @@ class Sweeper:
             return False
         except Unreadable:
             pass  # looked at again later: another release may be able to read it
-        patience = PATIENCE * self._parts.settings.bot_grace_ms
-        if not await store.postpone(match_id, seen, now_ms() + patience) or owed is None:
+        waits = owed is not None and isinstance(owed.due, ClockToExpire | MatchToAbandon)
+        held = waits and self._outages.lasts
+        patience = OUTAGE_MS if held else PATIENCE * self._parts.settings.bot_grace_ms
+        if not await store.postpone(match_id, seen, now_ms() + patience) or owed is None or held:
             return False
         match owed.due:
-            case ClockToExpire() | MatchToAbandon() if self._outages.lasts:
-                return False
             case ClockToExpire(deadline=deadline) if self._outages.took(deadline):
                 return await self._settle(owed, RestartClock())
             case MatchToAbandon(since=since):

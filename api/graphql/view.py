@@ -219,8 +219,9 @@ class GraphQLView(GraphQL[Context, None]):
             status = request_error_status(extensions.get("code"))
             if answer.media_type == GRAPHQL_JSON or status == TOO_MANY:
                 answer.status_code = status
-            if "retryAfter" in extensions and "Retry-After" not in answer.headers:
-                answer.headers["Retry-After"] = str(extensions["retryAfter"])
+        waits = [(error.extensions or {}).get("retryAfter", 0) for error in result.errors or ()]
+        if any(waits) and "Retry-After" not in answer.headers:
+            answer.headers["Retry-After"] = str(max(waits))
         return told
 
     def create_response(

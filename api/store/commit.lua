@@ -15,11 +15,9 @@ if version + 1 ~= tonumber(ARGV[2]) then return 0 end
 if ARGV[11] ~= '' and not string.find(tail[1][2][2], '"n":"' .. ARGV[11] .. '"', 1, true) then
   return 0
 end
-if ARGV[6] ~= '' then
-  if redis.call('EXISTS', KEYS[4]) == 1 then return 0 end
-  redis.call('SET', KEYS[4], ARGV[6], 'EX', ARGV[7])
-end
+if ARGV[6] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then return 0 end
 redis.call('XADD', KEYS[1], ARGV[2] .. '-0', 'c', ARGV[3])
+if ARGV[6] ~= '' then redis.call('SET', KEYS[4], ARGV[6], 'EX', ARGV[7]) end
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 if ARGV[5] ~= '' then
   redis.call('ZADD', KEYS[2], ARGV[5], ARGV[1])

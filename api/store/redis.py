@@ -2,13 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from importlib.resources import files
 from itertools import cycle
 from typing import Any
 
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from api.cancelling import end_if_cancelled, stop
 from api.errors import Unconfirmed
@@ -99,7 +100,7 @@ class RedisStore:
         self, match_id: str, since: int, key: Key | None = None
     ) -> tuple[list[Commit], Remembered | None]:
         log, first = keys.log(match_id), f"{since}-0" if since else "-"
-        async with reaching():
+        async with reaching(), _logs_alone():
             if key is None:
                 return _commits(await self._redis.xrange(log, first)), None
             async with self._redis.pipeline(transaction=False) as pipe:
@@ -278,6 +279,7 @@ class RedisStore:
     async def probe(self) -> None:
         async with reaching(), self._redis.pipeline(transaction=False) as pipe:
             for shard in keys.SHARDS:  # of a Cluster each node answers for itself
+                pipe.get(keys.mark(shard))  # first: a replica without its master refuses this too
                 pipe.set(keys.mark(shard), "1", px=MARK_MS)
             await pipe.execute()
 
@@ -338,6 +340,17 @@ class RedisDirectory:
         async with reaching():
             counts: Any = await self._redis.hgetall(keys.faults(level))
         return {kind: int(counts[kind.encode()]) for kind in Fault if kind.encode() in counts}
+
+
+@asynccontextmanager
+async def _logs_alone() -> AsyncIterator[None]:
+    """Raises ValueError, as for a commit that cannot be read, if a log is none."""
+    try:
+        yield
+    except ResponseError as error:
+        if "WRONGTYPE" not in str(error):
+            raise
+        raise ValueError("not a log") from error
 
 
 def _commits(entries: Any) -> list[Commit]:

@@ -8,6 +8,7 @@ from api.errors import RateLimited, Unavailable
 from api.limits.buckets import Bucket, Rate, rate_of
 from api.limits.limiter import Caller, Limiter, site_of
 from api.limits.windows import RedisWindows
+from api.store import keys
 from api.store.connections import connect
 from tests.conftest import start_redis
 
@@ -144,6 +145,14 @@ async def test_a_crowd_waits_for_a_redis_that_fails_once_and_not_in_turn(clock):
     with pytest.raises(Unavailable):
         await limits.charge(Bucket.PLAYS, ANN)
     assert asked == 4  # who comes later asks again
+
+
+async def test_a_window_without_an_end_begins_anew(redis):
+    windows = RedisWindows(redis)
+    await redis.set(keys.limit("plays:p:x"), 11_999)  # as in the last millisecond of its time
+
+    assert await windows.take("plays:p:x", 60, 600, known=False) == (600, 60.0)
+    assert await windows.take("plays:p:x", 60, 600, known=True) == (1200, None)
 
 
 async def test_a_refusal_takes_nothing(counts):

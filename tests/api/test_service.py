@@ -326,6 +326,19 @@ async def test_fifty_writers_make_one_move(world):
     assert set(outcomes) == {"shown", "NOT_YOUR_TURN"}
 
 
+async def test_a_match_opened_again_under_its_key_has_one_join_code():
+    directory = MemoryDirectory()
+    world = World(MemoryStore(), directory)
+    asked = Meta("k", None, "open")
+
+    first, *again = [
+        await world.service().create("ann", new(PLAYER, OPEN), asked) for _ in range(3)
+    ]
+
+    assert again == [first, first]
+    assert list(directory.codes) == [first.view.join_code]
+
+
 class Rivals(MemoryStore):
     """A store in which others are quicker: before each append one of them makes a choice."""
 

@@ -1,5 +1,7 @@
 """A match that this release cannot read stops nothing but itself."""
 
+import pytest
+
 from api.store import keys
 from api.store.connections import connect
 from tests.conftest import until_finished
@@ -7,13 +9,16 @@ from tests.conftest import until_finished
 BOT = {"kind": "BOT"}
 
 
-async def test_one_unreadable_match_stops_no_other(client, stack):
+@pytest.mark.parametrize("damaged", [False, True])
+async def test_one_unreadable_match_stops_no_other(client, stack, damaged):
     poisoned = await client.create({"kind": "PLAYER"}, {"kind": "OPEN"}, visibility="PUBLIC")
     match_id, version = poisoned["id"], poisoned["version"]
     redis = connect(stack.redis_url)
     try:
         record = b'{"s":2,"at":1,"n":"x","h":"00","e":[{"type":"Later"}]}'
         await redis.xadd(keys.log(match_id), {"c": record}, id=f"{version + 1}-0")
+        if damaged:
+            await redis.set(keys.log(match_id), "no log at all")
         await redis.zadd(keys.due(keys.shard(match_id)), {match_id: 1})
 
         healthy = [await client.create(*[BOT] * 3, visibility="PUBLIC") for _ in range(3)]

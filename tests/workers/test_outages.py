@@ -22,7 +22,7 @@ from engine.views import TurnRanOut
 from tests.api.test_away import SECONDS, alone_and_away
 from tests.api.test_service import BOT, PLAYER, World, new
 from workers import house
-from workers.outages import RECONNECT_MS, SILENCE_MS, Outages
+from workers.outages import APART_MS, RECONNECT_MS, SILENCE_MS, Outages
 from workers.sweeper import Sweeper
 
 HOUR = 3_600_000
@@ -91,6 +91,17 @@ async def test_it_is_remembered_by_the_sweeper_after(redis):
     found = await outages(redis)
     assert (found.lasts, found.took(now - HOUR // 2)) == (False, True)
     assert not found.took(now - HOUR - 1)
+
+
+@pytest.mark.parametrize(("apart", "one"), [(APART_MS // 2, True), (2 * APART_MS, False)])
+async def test_outages_that_follow_each_other_soon_are_one(redis, apart, one):
+    now = await pulse(redis, api=SILENCE_MS + 1000, sweeper=0)
+    await RedisStore(redis).keep_outage(now - HOUR, now - apart)
+
+    found = await outages(redis)
+
+    assert found.lasts
+    assert found.took(now - HOUR // 2) is one
 
 
 async def test_it_ends_once_the_api_is_at_work_again(redis):

@@ -19,6 +19,7 @@ from redis.exceptions import RedisError
 from api.queues import BATCH
 from api.settings import read_settings
 from api.store.connections import connect_blocking
+from workers.consuming import probe
 
 LOOK_SECONDS: Final = 1.0
 FROZEN_SECONDS: Final = 2.5  # that such a pause took, and the process was not running
@@ -67,9 +68,12 @@ class Watchdog:
 
     def _waiting(self) -> bool:
         try:
-            return any(self._broker.llen(queue) for queue in self._queues)
+            waiting = any(self._broker.llen(queue) for queue in self._queues)
+            if waiting:
+                probe(self._broker)
         except (RedisError, OSError):
             return False  # nothing can be taken now, by anybody
+        return waiting
 
 
 @worker_ready.connect

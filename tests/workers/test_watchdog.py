@@ -76,6 +76,16 @@ def test_a_worker_that_is_busy_is_given_longer(broker, queue, patience):
         state.active_requests.discard(request)
 
 
+def test_tasks_that_nobody_can_take_make_nobody_stuck(broker):
+    broker.rpush("bots", "task")
+    watchdog, now = Watchdog(broker, ["bots"]), time.monotonic()
+    broker.config_set("min-replicas-to-write", 1)
+    try:
+        assert not watchdog.stuck(now + PATIENCE_SECONDS + 1)
+    finally:
+        broker.config_set("min-replicas-to-write", 0)
+
+
 def test_queues_that_are_empty_or_of_others_make_nobody_stuck(broker):
     broker.rpush("batch", "task")
     watchdog = Watchdog(broker, ["scoring", "bots"])

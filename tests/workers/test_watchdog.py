@@ -33,9 +33,13 @@ import sys, time
 from redis import Redis
 from workers.watchdog import PATIENCE_SECONDS, Watchdog
 
+def sleep(seconds, sleep=time.sleep):
+    print("begun", flush=True)
+    sleep(seconds)
+
+time.sleep = sleep
 watchdog = Watchdog(Redis.from_url(sys.argv[1]), ["bots"])
 began = time.monotonic()
-print("begun", flush=True)
 watchdog.pause()
 print(watchdog.stuck(began + PATIENCE_SECONDS + 1))
 """

@@ -93,7 +93,6 @@ def test_an_unknown_level_is_told(names):
     ("body", "told"),
     [
         ("raise ValueError(view.you.hand)", "level mine failed: ValueError"),
-        ("return None", "level mine failed: AttributeError"),
         (
             "from engine.actions import Show; return Show(view.you.seat, 99, 1)",
             "level mine failed: what it answered is not legal",

@@ -6,6 +6,7 @@ before the processes are back.
 
 import asyncio
 import json
+import signal
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -23,7 +24,6 @@ from engine.audit import audit
 from engine.state import Status
 from tests.api.test_tokens import LIST, create, refused, revoke
 from tests.conftest import Stack, start_stack, until_finished
-from tests.e2e.test_revocation import killed
 from tests.failures.people import BOT, OPEN, PLAYER, Person, people, sit_down
 from tests.rest_client import RestClient
 
@@ -94,6 +94,21 @@ class After:
     stack: Stack
     before: Before
     people: list[Person]
+
+
+async def killed(stack: Stack) -> None:
+    """All processes killed, Redis too; returns once it answers no more."""
+    url = stack.redis_url
+    await asyncio.to_thread(stack.stop, signal.SIGKILL)
+    async with asyncio.timeout(10):
+        host, port = url.removeprefix("redis://").split("/")[0].split(":")
+        while True:
+            try:
+                _, writer = await asyncio.open_connection(host, int(port))
+            except OSError:
+                break
+            writer.close()
+            await asyncio.sleep(0.05)
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,10 @@ async def until_done(redis: Redis, monitor, word: str) -> list[str]:
             command = await monitor.next_command()
             if command["command"].startswith("SET done"):
                 return sent
-            if word in command["command"] and command["client_type"] != "lua":
-                sent.append(command["command"].split()[0])
+            name = command["command"].split()[0]
+            # The sweeper looks whether a match that is listed has expired.
+            if word in command["command"] and command["client_type"] != "lua" and name != "EXISTS":
+                sent.append(name)
 
 
 @pytest.mark.parametrize(

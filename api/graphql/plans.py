@@ -177,7 +177,7 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
                 _selections.popitem(last=False)
         given = self.variable_values.coerced
         try:
-            values = tuple([_hashable(given.get(name)) for name in known.variables])
+            values = tuple([_hashable(given.get(name, ...)) for name in known.variables])
             return known.plans[values]
         except KeyError:
             pass

@@ -28,7 +28,7 @@ up: $(READY) ## Run everything: API, worker, sweeper, Redis (PORT=8123 chooses t
 	@exec $(BIN)/python -m api.cli.main up $(if $(PORT),--port $(PORT))
 
 test: $(READY) ## Run the tests
-	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY) ## Check style, types and who imports whom
 	@$(BIN)/ruff check .

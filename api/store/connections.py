@@ -76,6 +76,8 @@ def connect(url: str, *, max_connections: int = 64) -> Redis:
     }
     if address.kind is Kind.CLUSTER:
         nodes = [ClusterNode(host, port) for host, port in address.nodes]
+        # More often than a single Redis: a node's connections may all have to be opened anew.
+        options["retry"] = Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 6)
         options |= {"max_connections": _NODE_CONNECTIONS, **address.options}
         cluster = RedisCluster(startup_nodes=nodes, **options)
         tls = cluster.connection_kwargs["connection_class"] is SSLConnection

@@ -37,7 +37,7 @@ class Process:
             )
 
     async def ready(self) -> None:
-        async with asyncio.timeout(30), httpx.AsyncClient() as http:
+        async with asyncio.timeout(100), httpx.AsyncClient() as http:
             while True:
                 with contextlib.suppress(httpx.TransportError):
                     if (await http.get(f"{self.url}/readyz")).status_code == 200:
@@ -57,12 +57,14 @@ def two(redis_url: str, tmp_path_factory) -> Iterator[tuple[Process, Process]]:
     """Two API processes on one Redis."""
     folder = tmp_path_factory.mktemp("two")
     here, there = (Process(redis_url, folder / f"{n}.log") for n in range(2))
-    asyncio.run(here.ready())
-    asyncio.run(there.ready())
-    yield here, there
-    there.send(signal.SIGCONT)
-    here.stop()
-    there.stop()
+    try:
+        asyncio.run(here.ready())
+        asyncio.run(there.ready())
+        yield here, there
+        there.send(signal.SIGCONT)
+    finally:
+        here.stop()
+        there.stop()
 
 
 async def ended(ws, seconds: float) -> list[str]:

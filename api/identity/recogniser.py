@@ -92,8 +92,10 @@ class Recogniser:
 
     def _keep(self, key: str, until: float, caller: Caller) -> None:
         self._cache[key] = (until, caller)
-        if len(self._cache) > CACHED:
-            self._cache.popitem(last=False)
+        for _ in range(2):  # one more than comes, so that those who have gone are forgotten in time
+            oldest = next(iter(self._cache))
+            if self._cache[oldest][0] < time.monotonic() or len(self._cache) > CACHED:
+                del self._cache[oldest]
 
     async def _look_up(self, token: str, key: str) -> Caller:
         grant = await self._store.find(key)

@@ -113,11 +113,17 @@ class Limiter:
         if purse is None:
             purse = Purse(Window(key, limit, seconds), self._windows, self._now)
             self._purses[key] = purse
-            if len(self._purses) > KEPT:
-                self._purses.popitem(last=False)
+            self._forget()
         else:
             self._purses.move_to_end(key)
         return purse
+
+    def _forget(self) -> None:
+        """Drop purses used longest ago: those that hold nothing more, and what is too many."""
+        for _ in range(2):  # one more than comes, so that the others go in time
+            oldest = next(iter(self._purses))
+            if self._purses[oldest].is_over() or len(self._purses) > KEPT:
+                del self._purses[oldest]
 
 
 def _expect(bucket: Bucket, purses: tuple[Purse, ...], amount: int) -> None:

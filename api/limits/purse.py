@@ -51,6 +51,10 @@ class Purse:
         """Seconds until the window begins anew."""
         return max(0.0, self._opens - self._now()) or float(self.window.seconds)
 
+    def is_over(self) -> bool:
+        """Whether its window has ended, so that a new purse would be as good."""
+        return 0 < self._opens <= self._now() and not self._drawing.locked()
+
     def holds(self, amount: int) -> bool:
         """Whether so many can be drawn without asking Redis."""
         return self._held >= amount and self._now() < self._ends

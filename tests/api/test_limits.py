@@ -269,3 +269,14 @@ async def test_a_redis_that_is_gone_is_unavailable(tmp_path):
     with pytest.raises(Unavailable):
         await limits.charge(Bucket.PLAYS, ANN)
     await redis.aclose()
+
+
+async def test_purses_whose_windows_have_ended_are_forgotten(counts, clock):
+    limits = limiter(counts)
+    for number in range(100):
+        await limits.charge(Bucket.PLAYS, Caller(f"p-{number}", ANN.address))
+    clock.now += 61
+    for number in range(100):
+        await limits.charge(Bucket.PLAYS, Caller(f"q-{number}", ANN.address))
+
+    assert len(limits._purses) <= 102  # and the address's

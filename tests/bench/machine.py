@@ -137,6 +137,20 @@ def command(pid: int) -> str:
     return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
 
 
+def part(pid: int) -> str:
+    """Which part of a stack a process is that `ringmaster up` has started."""
+    words = command(pid)
+    for name, mark in (
+        ("api", "api.cli.main api"),
+        ("sweeper", "workers.sweeper"),
+        ("batch worker", "--queues batch"),
+        ("worker", "celery"),
+    ):
+        if mark in words:
+            return name
+    return "redis"
+
+
 def pin(cores: frozenset[int], *pids: int) -> None:
     """Keep processes, with all their threads, on some cores."""
     for pid in pids:

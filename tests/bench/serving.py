@@ -21,9 +21,9 @@ from tests.bench.machine import (
     OTHER_CORES,
     SERVER_CORES,
     children,
-    command,
     cpu_seconds,
     family,
+    part,
     pin,
 )
 from tests.conftest import start_stack
@@ -60,7 +60,7 @@ def serving(*, pinned: bool = True) -> Iterator[Served]:
     with tempfile.TemporaryDirectory(prefix="ringmaster-bench-") as folder:
         stack = start_stack(Path(folder), None, **FREE)
         try:
-            parts = {_name(pid): pid for pid in children(stack.process.pid)}
+            parts = {part(pid): pid for pid in children(stack.process.pid)}
             if pinned:
                 pin(OTHER_CORES, *family(stack.process.pid))
                 pin(SERVER_CORES, parts["api"])
@@ -68,19 +68,6 @@ def serving(*, pinned: bool = True) -> Iterator[Served]:
             yield Served(stack.url, stack.redis_url, parts["api"], parts["redis"], tuple(workers))
         finally:
             stack.stop()
-
-
-def _name(pid: int) -> str:
-    words = command(pid)
-    for name, mark in (
-        ("api", "api.cli.main api"),
-        ("sweeper", "workers.sweeper"),
-        ("batch worker", "--queues batch"),
-        ("worker", "celery"),
-    ):
-        if mark in words:
-            return name
-    return "redis"
 
 
 @contextmanager

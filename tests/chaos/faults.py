@@ -40,6 +40,12 @@ async def _killed(process: Process, down: float = DOWN_SECONDS) -> None:
     await process.again()
 
 
+async def _stopped(process: Process) -> str:
+    await process.end(signal.SIGTERM)
+    await process.again()
+    return process.name
+
+
 async def api_killed(world: World, chance: Random) -> str:
     victim = chance.choice(world.ground.apis)
     await _killed(victim)
@@ -48,10 +54,7 @@ async def api_killed(world: World, chance: Random) -> str:
 
 async def api_stopped(world: World, chance: Random) -> str:
     """Politely, as for a new release."""
-    victim = chance.choice(world.ground.apis)
-    await victim.end(signal.SIGTERM)
-    await victim.again()
-    return victim.name
+    return await _stopped(chance.choice(world.ground.apis))
 
 
 async def api_killed_twice(world: World, chance: Random) -> str:
@@ -124,10 +127,7 @@ async def worker_killed(world: World, chance: Random) -> str:
 
 async def worker_stopped(world: World, chance: Random) -> str:
     """Politely: it ends what it is at."""
-    victim = chance.choice(world.ground.workers)
-    await victim.end(signal.SIGTERM)
-    await victim.again()
-    return victim.name
+    return await _stopped(chance.choice(world.ground.workers))
 
 
 async def scorers_killed(world: World, _: Random) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from redis import Redis
 
-from tests.bench.machine import children, command, resident
+from tests.bench.machine import children, part, resident
 
 # Keys that hold what belongs to many, by how to count what is in them.
 SIZES: Final = {"zset": "zcard", "stream": "xlen", "hash": "hlen", "list": "llen", "set": "scard"}
@@ -17,23 +17,11 @@ def processes(up: int) -> dict[str, int]:
     """The processes of a stack by name, the children of its workers numbered."""
     found = {}
     for pid in children(up):
-        name = _name(command(pid))
+        name = part(pid)
         found[name] = pid
         for number, child in enumerate(children(pid), 1):
             found[f"{name} {number}"] = child
     return found
-
-
-def _name(words: str) -> str:
-    for name, mark in (
-        ("api", "api.cli.main api"),
-        ("sweeper", "workers.sweeper"),
-        ("batch worker", "--queues batch"),
-        ("worker", "celery"),
-    ):
-        if mark in words:
-            return name
-    return "redis"
 
 
 def kind(key: str) -> str:

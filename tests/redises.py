@@ -57,6 +57,8 @@ class Node:
         return self
 
     def answers(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, f"the server of port {self.port} did not start"
         with suppress(RedisError, OSError), self.client() as client:
             return bool(client.ping())
         return False

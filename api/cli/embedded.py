@@ -1,8 +1,11 @@
 """The embedded Redis: a server of our own where none is configured."""
 
+import errno
 import os
+import secrets
 import shutil
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,8 +59,17 @@ def _binary() -> str:
 
 
 def free_port() -> int:
-    """A port on loopback that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port on loopback that nobody listens on.
+
+    It lies below those that systems give to connections that go out, or one of these could have
+    taken it before the server that it is meant for does.
+
+    Raises:
+        OSError: none was found.
+    """
+    for _ in range(100):
+        port = 12_000 + secrets.randbelow(20_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError(errno.EADDRINUSE, "no port on loopback is free")

@@ -10,9 +10,11 @@ from typing import Final
 
 import uvicorn
 
+from api import tracing
 from api.app import create_app
 from api.bootstrap import build
 from api.logs import set_up_logging
+from api.observe.serving import prepare
 from api.settings import Settings
 from api.streams import Streams
 
@@ -66,7 +68,9 @@ def _collect_less_often() -> None:
 
 def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; open streams get a few seconds to end."""
-    set_up_logging(settings.log_level)
+    set_up_logging(settings.log_level, settings.log_format)
+    tracing.set_up(settings.tracing, "api")
+    prepare()
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     parts = build(settings)
     config = uvicorn.Config(

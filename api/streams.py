@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 
 from api.cancelling import end_if_cancelled
 from api.errors import ServiceError, Unauthenticated
+from api.observe.requests import Streaming
 
 T = TypeVar("T")
 
@@ -96,7 +97,7 @@ class Streams:
         Raises:
             Unauthenticated: the token has expired or was revoked.
         """
-        stream = _Stream(permit, self._seconds)
+        stream, streaming = _Stream(permit, self._seconds), Streaming()
         self._open.add(stream)
         try:
             async with aclosing(source):
@@ -114,8 +115,10 @@ class Streams:
                         return
                     stream.require_token()
                     yield item
+                    streaming.handed()
         finally:
             self._open.discard(stream)
+            streaming.end()
 
     def revoke(self, token_ids: frozenset[str]) -> None:
         """End the streams of these tokens."""

@@ -58,6 +58,7 @@ def worker(
     ] = 0,
 ) -> None:
     """Run one Celery worker."""
+    from api.observe.serving import share
     from api.queues import QUEUES
 
     settings = read_settings()
@@ -65,6 +66,8 @@ def worker(
     if not set(chosen) <= set(QUEUES):
         raise typer.BadParameter(f"there are {', '.join(QUEUES)}", param_hint="--queues")
     os.nice(nice)
+    if settings.metrics_port is not None:
+        share()
     os.execv(  # noqa: S606 - our own interpreter
         sys.executable,
         [

@@ -52,3 +52,5 @@ def set_up_logging(level: str, form: str = "auto") -> None:
     handler.setFormatter(TextFormatter() if readable else JsonFormatter())
     logging.basicConfig(level=logging.WARNING, force=True, handlers=[handler])
     logging.getLogger("ringmaster").setLevel(level.upper())
+    # Looked up for every record otherwise, and told by none.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False

@@ -70,7 +70,7 @@ def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; open streams get a few seconds to end."""
     set_up_logging(settings.log_level, settings.log_format)
     tracing.set_up(settings.tracing, "api")
-    prepare()
+    prepare("api")
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     parts = build(settings)
     config = uvicorn.Config(

@@ -21,7 +21,7 @@ from api.logs import set_up_logging
 from api.observe.serving import forget_shared, prepare, serve_shared
 from api.settings import read_settings
 from engine.bots import load_nets
-from workers.thinking import bench
+from workers.thinking import bench, prepare_metrics
 
 T = TypeVar("T")
 TASK_SECONDS: Final = (
@@ -87,6 +87,7 @@ def _open(**_: Any) -> None:
     set_up_logging(settings.log_level, settings.log_format)
     tracing.set_up(settings.tracing, "worker")
     bench.arrive(settings.bot_limit_ms / 1000)
+    prepare_metrics()
     load_nets()  # once per process, and not in the first turn
     runtime.open()
 
@@ -96,7 +97,7 @@ def _count(**_: Any) -> None:
     settings = read_settings()
     set_up_logging(settings.log_level, settings.log_format)
     if settings.metrics_port is not None:
-        prepare()
+        prepare("worker")
         serve_shared(settings.metrics_host, settings.metrics_port)
 
 

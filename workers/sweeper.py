@@ -158,7 +158,7 @@ async def _main() -> None:
     settings = read_settings()
     set_up_logging(settings.log_level, settings.log_format)
     tracing.set_up(settings.tracing, "sweeper")
-    prepare()
+    prepare("sweeper")
     for kind in (*KINDS.values(), "seat", "series"):
         catches.labels(kind)
     parts = build(settings)

@@ -65,6 +65,12 @@ def think(
     return thought
 
 
+def prepare_metrics() -> None:
+    """Let the faults of every level be there at zero, so that the first one is an increase."""
+    for level in LEVELS:
+        _metrics(level)
+
+
 @cache
 def _metrics(level: str) -> tuple[Histogram, dict[Fault, Counter]]:
     faults = {fault: bot_faults.labels(level, fault) for fault in Fault}

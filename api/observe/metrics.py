@@ -10,6 +10,8 @@ from typing import Final
 
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 
+from schema.codes import ErrorCode
+
 disable_created_metrics()  # type: ignore[no-untyped-call] # one more series for every counter
 
 _QUICK: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -18,7 +20,7 @@ _WAITS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 
 build_info = Gauge(
     "ringmaster_build_info",
     "1; the labels tell what runs.",
-    ("version", "python", "rules"),
+    ("process", "version", "python", "rules"),
     multiprocess_mode="max",
 )
 
@@ -116,6 +118,9 @@ repeats = Counter(
 MOVE_ACTIONS: Final = ("CHOOSE_HAND", "SHOW", "SCOUT", "SCOUT_AND_SHOW")
 MOVERS: Final = ("player", "bot", "clock")
 TRANSPORTS: Final = ("websocket", "sse")
+FAILURES: Final = ("unreachable", "timeout", "readonly", "oom", "noreplicas", "misconf")
+# Beside those of the schema; a few more tell of requests that are none.
+OTHER_CODES: Final = ("UNAVAILABLE", "INTERNAL", "RATE_LIMITED", "COST_LIMIT", "UNAUTHENTICATED")
 
 
 @cache
@@ -174,6 +179,10 @@ def stream_gauges(transport: str) -> tuple[Gauge, Counter]:
 
 def prepare() -> None:
     """Let what may be counted be there at zero, so that the first time is an increase."""
+    for code in (*ErrorCode, *OTHER_CODES):
+        refusals_of(code)
+    for kind in FAILURES:
+        redis_failures.labels(kind)
     for action in MOVE_ACTIONS:
         for by in MOVERS:
             moves.labels(action, by)

@@ -24,10 +24,10 @@ FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"  # by which the library knows that th
 _DEAD: Final = 0  # stands in names of files for all processes that have ended
 
 
-def prepare() -> None:
-    """Let this process's metrics be there from its beginning on."""
+def prepare(process: str) -> None:
+    """Let this process's metrics be there from its beginning on; it is an api, worker, sweeper."""
     metrics.prepare()
-    labels = (version("scout-ringmaster"), platform.python_version(), CURRENT)
+    labels = (process, version("scout-ringmaster"), platform.python_version(), CURRENT)
     metrics.build_info.labels(*labels).set(1)
 
 

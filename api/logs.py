@@ -15,20 +15,23 @@ class TextFormatter(logging.Formatter):
     """For a terminal."""
 
     def __init__(self) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
+        super().__init__("%(levelname)s %(name)s %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
         """The line, with the fields as ``name=value`` at its end."""
+        record.message = record.getMessage()
         fields: dict[str, Any] = getattr(record, "fields", {})
+        if record.exc_info:
+            fields = {**fields, **_failure(record)}
         told = [f"{name}={value}" for name, value in fields.items()]
-        return " ".join([super().format(record), *told])
+        return " ".join([f"{self.formatTime(record)} {self.formatMessage(record)}", *told])
 
 
 class JsonFormatter(logging.Formatter):
     """For machines: an object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The object; an exception is told by its type alone, as its text could carry a card."""
+        """The object."""
         told: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -36,9 +39,22 @@ class JsonFormatter(logging.Formatter):
             "event": record.getMessage(),
             **getattr(record, "fields", {}),
         }
-        if record.exc_info and record.exc_info[0] is not None:
-            told["exception"] = record.exc_info[0].__name__
+        if record.exc_info:
+            told |= _failure(record)
         return orjson.dumps(told, default=str).decode()
+
+
+def _failure(record: logging.LogRecord) -> dict[str, str]:
+    """An exception by its type and place: its text could carry a hidden card."""
+    type_, _, trace = record.exc_info or (None, None, None)
+    if type_ is None:
+        return {}
+    told = {"exception": type_.__name__}
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        told["at"] = f"{code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return told
 
 
 def set_up_logging(level: str, form: str = "auto") -> None:

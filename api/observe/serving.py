@@ -1,10 +1,12 @@
 """Metrics as Prometheus reads them: of one process, or of all processes of a worker."""
 
+import fcntl
 import os
 import platform
 import shutil
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
@@ -21,6 +23,8 @@ from api.observe import metrics
 from engine.rules import CURRENT
 
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"  # by which the library knows that there are several
+_PREFIX: Final = "ringmaster-metrics-"
+_LOCK: Final = "lock"
 _DEAD: Final = 0  # stands in names of files for all processes that have ended
 
 
@@ -49,11 +53,20 @@ def serve(host: str, port: int, *collectors: Collector) -> None:
 
 
 def share() -> None:
-    """Let the worker that this process becomes, and its children, count together.
+    """Let the worker that this process becomes by ``exec``, and its children, count together.
 
-    To be called before any metric is made.
+    In a folder of their own, which all of them hold locked. What is not, was left by a worker that
+    was killed, and is deleted.
     """
-    os.environ[FOLDER] = tempfile.mkdtemp(prefix="ringmaster-metrics-")
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError), (left / _LOCK).open("w") as lock:  # another's, or locked
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left, ignore_errors=True)
+    folder = tempfile.mkdtemp(prefix=_PREFIX)
+    lock_ = os.open(Path(folder) / _LOCK, os.O_WRONLY | os.O_CREAT, 0o600)
+    fcntl.flock(lock_, fcntl.LOCK_EX)
+    os.set_inheritable(lock_, True)
+    os.environ[FOLDER] = folder
 
 
 def serve_shared(host: str, port: int) -> None:

@@ -6,6 +6,7 @@ The log is at its most talkative here, metrics are on, spans go to a collector o
 import asyncio
 import json
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from tests.client import Client
 from tests.conftest import Stack, metrics_port, start_stack
 from tests.failures.oracle import Look, Received, Scan, Truth
 from tests.failures.test_hidden_cards import Viewer, play, viewer
-from tests.observed import addresses, lines, scrape
+from tests.observed import addresses, families, lines, logs, scrape
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 TRACEPARENT = f"00-{TRACE}-b7ad6b7169203331-01"
@@ -197,7 +198,30 @@ async def test_no_line_metric_or_span_tells_a_card_a_token_or_a_player(talkative
         assert match["id"] not in text
         assert "/10" not in text
     assert scan.findings == []
+    streams = [line for line in lines(talkative) if "updates" in line]
+    begun = [line for line in lines(talkative) if line["event"] == "stream"]
+    assert {line["request"] for line in streams} == {line["request"] for line in begun}
+    of_match = [line for line in streams if line.get("match") == match["id"]]
+    ways = Counter(line["transport"] for line in of_match)
+    assert ways == {"websocket": 2, "graphql": 2, "rest": 2}
+    assert {line["updates"] for line in of_match} == {end["version"]}
+    assert await asyncio.to_thread(gauge, talkative, "ringmaster_subscribers") == 0
+    open_ = await asyncio.to_thread(gauge, talkative, "ringmaster_open_matches")
+    assert open_ == open_matches(talkative)
     assert end["status"] == "FINISHED"
+
+
+def gauge(stack: Stack, name: str) -> int:
+    """A gauge, summed over labels and processes."""
+    samples = [s for _, family in families(stack) for s in family.samples]
+    return int(sum(sample.value for sample in samples if sample.name == name))
+
+
+def open_matches(stack: Stack) -> int:
+    """The same by the logs."""
+    ends = {"MatchFinished", "MatchAbandoned"}
+    last = [log[-1] for log in logs(stack.redis_url).values()]
+    return sum(not ends & {event["type"] for event in events} for events in last)
 
 
 HIDDEN = ("entropy-of-0", "entropy-of-1", "guessed-token", "Bearer ")

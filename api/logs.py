@@ -30,10 +30,21 @@ class TextFormatter(logging.Formatter):
 class JsonFormatter(logging.Formatter):
     """For machines: an object a line."""
 
+    _second = -1
+    _written = ""
+
+    def _time(self, created: float) -> str:
+        """In UTC, to the millisecond; written once for all lines of a second."""
+        second = int(created)
+        if second != self._second:
+            self._second = second
+            self._written = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        return f"{self._written}.{int(1000 * (created - second)):03d}+00:00"
+
     def format(self, record: logging.LogRecord) -> str:
         """The object."""
         told: dict[str, Any] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "time": self._time(record.created),
             "level": record.levelname.lower(),
             "logger": record.name,
             "event": record.getMessage(),

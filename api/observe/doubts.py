@@ -24,7 +24,7 @@ FORGOTTEN_SECONDS: Final = 60.0  # after which what has not been written never w
 log = logging.getLogger("ringmaster.work")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class About:
     """What a commit is about, for those who count: its first event, and the move if it is one."""
 
@@ -60,7 +60,7 @@ def _by(before: Match | None, number: int, kinds: set[type]) -> str:
     return "bot" if seat.away and PlayerReturned not in kinds else "player"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # one a commit, and frozen ones take three times as long to make
 class _Doubt:
     match_id: str
     version: int

@@ -51,15 +51,25 @@ class Observed:
             await send(message)
 
         done = Work(_transport(path), trace=tracing.trace_of(parent))
-        with work.working(done), tracing.span("request", parent, "SERVER") as span:
+        token = work.current.set(done)
+        try:
+            if tracing.is_on():
+                await self._traced(done, parent, scope, receive, send_on)
+            else:
+                await self._app(scope, receive, send_on)
+        finally:
+            work.current.reset(token)
+            _finish(done, _method(scope), _route(scope, path), status)
+
+    async def _traced(
+        self, done: Work, parent: str | None, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        with tracing.span("request", parent, "SERVER") as span:
             done.trace = tracing.trace_of(tracing.traceparent()) or done.trace
             try:
-                await self._app(scope, receive, send_on)
+                await self._app(scope, receive, send)
             finally:
-                route = _route(scope, path)
-                if span is not None:
-                    _describe(span, done, f"{_method(scope)} {route}")
-                _finish(done, _method(scope), route, status)
+                _describe(span, done, f"{_method(scope)} {_route(scope, scope['path'])}")
 
     async def _connection(self, scope: Scope, receive: Receive, send: Send) -> None:
         metrics.websockets.inc()

@@ -1,6 +1,5 @@
 """Commits whose append may have been made, though nobody was answered; counted once it is known."""
 
-import logging
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -20,8 +19,6 @@ from engine.state import Match, SeatKind
 
 KEPT: Final = 1000
 FORGOTTEN_SECONDS: Final = 60.0  # after which what has not been written never will be
-
-log = logging.getLogger("ringmaster.work")
 
 
 @dataclass(slots=True)
@@ -105,9 +102,6 @@ class Doubts:
 
 
 def _count(doubt: _Doubt) -> None:
-    what, own = doubt.about, doubt.work
-    with work.working(own):
+    what = doubt.about
+    with work.working(doubt.work):
         work.committed(doubt.match_id, doubt.version, what.event, what.action, what.by)
-    if own is None or own.told:  # its line was written without this commit
-        fields = {"match": doubt.match_id, "version": doubt.version}
-        work.tell("commit found", {**fields, "commits": [what.action or what.event]})

@@ -126,10 +126,12 @@ def committed(match_id: str, version: int, event: str, action: str | None, by: s
     """A commit was appended; called once for each, whatever became of the answer to it."""
     metrics.count_commit(event, action, by)
     work = current.get()
-    if work is None:
-        return
-    touched(match_id, version)
-    work.commits.append(action or event)
+    if work is None or work.told:
+        told = {"match": match_id, "version": version, "commits": [action or event]}
+        tell("commit", told)
+    else:
+        touched(match_id, version)
+        work.commits.append(action or event)
 
 
 def refused(code: str) -> None:

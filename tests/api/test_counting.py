@@ -96,8 +96,16 @@ async def test_an_append_that_nobody_was_answered_counts_once_it_is_found(settin
 
     assert (commits() - before, setting.service.in_doubt()) == (1, False)
     assert "commits" not in line
-    (found,) = [r.fields for r in caplog.records if r.getMessage() == "commit found"]
+    (found,) = [r.fields for r in caplog.records if r.getMessage() == "commit"]
     assert found == {"match": setting.match_id, "version": 6, "commits": ["CHOOSE_HAND"]}
+
+
+async def test_a_commit_of_no_request_has_a_line_of_its_own(setting, caplog):
+    with caplog.at_level(logging.INFO, "ringmaster"):
+        await choose(setting.service, setting.match_id, "ann")
+
+    (record,) = [r for r in caplog.records if r.getMessage() == "commit"]
+    assert record.fields["commits"] == ["CHOOSE_HAND"]
 
 
 async def test_a_retry_under_the_same_key_counts_what_the_first_attempt_did_once(setting):

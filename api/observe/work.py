@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from api.observe import metrics
 
-OK: Final = "OK"
+NOT_REFUSED: Final = "OK"
 _NAME: Final = re.compile(r"[A-Za-z_]\w{0,39}\Z", re.ASCII)
 _PROCESS: Final = token_hex(4)
 _numbers: Final = count(1)
@@ -63,7 +63,7 @@ class Work:
 
     def code(self) -> str:
         """The last refusal's, or OK."""
-        return self.codes[-1] if self.codes else OK
+        return self.codes[-1] if self.codes else NOT_REFUSED
 
     def beginning(self) -> dict[str, Any]:
         """What is known of it from its beginning on."""

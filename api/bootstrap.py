@@ -14,11 +14,13 @@ from api.limits.buckets import Bucket, rate_of
 from api.limits.limiter import Limiter
 from api.limits.windows import RedisWindows
 from api.lobby import Lobby
+from api.operators.service import Operators
 from api.ports import Ring
 from api.series.service import SeriesService
 from api.service import MatchService
 from api.settings import Settings
 from api.store.connections import connect
+from api.store.operators import RedisProcesses, RedisRecords
 from api.store.redis import RedisDirectory, RedisStore
 from api.store.series import RedisSeriesStore
 from api.store.tokens import RedisTokens
@@ -40,6 +42,8 @@ class Parts:
     identity: Identity
     streams: Streams
     limiter: Limiter
+    processes: RedisProcesses
+    operators: Operators
     issuer_keys: Keys | None = None
 
     def heed(self, ring: Ring | None) -> None:
@@ -84,6 +88,16 @@ def build(settings: Settings) -> Parts:
         secret=secret,
         outside=_issuer(settings, keys, secret),
     )
+    processes = RedisProcesses(redis)
+    operators = Operators(
+        service=service,
+        store=store,
+        identity=identity,
+        jobs=jobs,
+        records=RedisRecords(redis),
+        processes=processes,
+        limits=limits,
+    )
     return Parts(
         settings=settings,
         redis=redis,
@@ -95,6 +109,8 @@ def build(settings: Settings) -> Parts:
         identity=identity,
         streams=streams,
         limiter=_limiter(settings, redis),
+        processes=processes,
+        operators=operators,
         issuer_keys=keys,
     )
 

@@ -117,6 +117,10 @@ class Streams:
         finally:
             self._open.discard(stream)
 
+    def count(self) -> int:
+        """How many are open."""
+        return len(self._open)
+
     def revoke(self, token_ids: frozenset[str]) -> None:
         """End the streams of these tokens."""
         for stream in list(self._open):

@@ -17,11 +17,13 @@ from api.cancelling import stop
 from api.errors import Refused, Unavailable, Unreadable
 from api.ledger import now_ms
 from api.logs import set_up_logging
+from api.presence import Presence, this_process
 from api.settings import read_settings
 from api.store.keys import SWEEPER_LEASE
 from api.values import Owed
 from engine.commands import AbandonMatch, RestartClock
 from engine.due import ClockToExpire, MatchToAbandon
+from schema.acts import ProcessKind
 from schema.codes import ErrorCode
 from workers.outages import Outages
 
@@ -129,6 +131,8 @@ async def _main() -> None:
     settings = read_settings()
     set_up_logging(settings.log_level)
     parts = build(settings)
+    presence = Presence(parts.processes, this_process(ProcessKind.SWEEPER))
+    telling = asyncio.create_task(presence.run())
     sweeping, stopped = asyncio.create_task(Sweeper(parts).run()), asyncio.Event()
     sweeping.add_done_callback(lambda _: stopped.set())
     loop = asyncio.get_running_loop()
@@ -139,6 +143,7 @@ async def _main() -> None:
         if sweeping.done():
             await sweeping  # it never ends by itself but with an error
         await stop(sweeping)
+        await stop(telling)
         log.info("stopped")
     finally:
         await parts.close()

@@ -107,6 +107,17 @@ def token(
     raise typer.Exit(run(read_settings(), name, scopes, seconds))
 
 
+@app.command(
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    add_help_option=False,
+)
+def admin(context: typer.Context) -> None:
+    """Look after matches, processes and tokens; `admin --help` tells how."""
+    from api.cli.admin import app as run
+
+    run(context.args, prog_name="ringmaster admin")
+
+
 @app.command()
 def audit(
     files: Annotated[

@@ -105,9 +105,9 @@ async def test_what_was_backed_up_under_load_goes_on_as_it_was(redis_server, tmp
             with pytest.raises(Refused) as refused:
                 await parts.service.check_follow(match_id, "ann", before.version + 1)
             assert refused.value.code is ErrorCode.CURSOR_EXPIRED
-            assert (
-                await parts.identity.recognise(f"Bearer {ann.token}")
-            ).player_id == ann.player_id
+            caller = await parts.identity.recognise(f"Bearer {ann.token}")
+            assert caller is not None
+            assert caller.player_id == ann.player_id
             with pytest.raises(Unauthenticated):
                 await parts.identity.recognise(f"Bearer {later.token}")
             assert len(await parts.store.due(10**15, 10)) == 1  # the bots' match

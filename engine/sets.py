@@ -97,23 +97,29 @@ def sets_in(tops: Sequence[int], beating: int = NO_STRENGTH) -> list[SetAt]:
     return found
 
 
-def sets_with(tops: Sequence[int], at: int, beating: int = NO_STRENGTH) -> list[SetAt]:
-    """Those of ``sets_in`` that hold the card at position ``at``, in no particular order."""
+def sets_with(tops: Sequence[int], top: int, gap: int, beating: int = NO_STRENGTH) -> list[SetAt]:
+    """The sets that a card of this top is part of in a gap of a hand, in no particular order.
+
+    As many as ``sets_in`` finds with it in the hand that the card has been put into.
+    """
     found: list[SetAt] = []
-    single = rank(1, 0, tops[at])
+    single = rank(1, 0, top)
     if single > beating:
-        found.append(SetAt(at, 1, SetKind.SINGLE, single))
+        found.append(SetAt(gap, 1, SetKind.SINGLE, single))
+    size = len(tops)
     for step in (0, 1, -1):
-        kind = SetKind.CONSECUTIVE if step else SetKind.MATCHING
-        left = right = at  # the longest run of this step through the card
-        while left > 0 and tops[left] - tops[left - 1] == step:
-            left -= 1
-        while right < len(tops) - 1 and tops[right + 1] - tops[right] == step:
+        left = right = 0  # how many cards go on from it to both sides
+        while left < gap and tops[gap - left - 1] == top - (left + 1) * step:
+            left += 1
+        while right < size - gap and tops[gap + right] == top + (right + 1) * step:
             right += 1
-        for first in range(left, at + 1):
-            for last in range(max(at, first + 1), right + 1):
-                size = last - first + 1
-                worth = rank(size, not step, min(tops[first], tops[last]))
+        if not left and not right:
+            continue
+        kind = SetKind.CONSECUTIVE if step else SetKind.MATCHING
+        for before in range(left, -1, -1):
+            for after in range(0 if before else 1, right + 1):
+                count = before + after + 1
+                worth = rank(count, not step, min(top - before * step, top + after * step))
                 if worth > beating:
-                    found.append(SetAt(first, size, kind, worth))
+                    found.append(SetAt(gap - before, count, kind, worth))
     return found

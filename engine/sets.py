@@ -107,14 +107,16 @@ def sets_with(tops: Sequence[int], top: int, gap: int, beating: int = NO_STRENGT
     if single > beating:
         found.append(SetAt(gap, 1, SetKind.SINGLE, single))
     size = len(tops)
+    to_it = top - tops[gap - 1] if gap else HIGHEST
+    from_it = tops[gap] - top if gap < size else HIGHEST
     for step in (0, 1, -1):
+        if step not in (to_it, from_it):
+            continue
         left = right = 0  # how many cards go on from it to both sides
         while left < gap and tops[gap - left - 1] == top - (left + 1) * step:
             left += 1
         while right < size - gap and tops[gap + right] == top + (right + 1) * step:
             right += 1
-        if not left and not right:
-            continue
         kind = SetKind.CONSECUTIVE if step else SetKind.MATCHING
         for before in range(left, -1, -1):
             for after in range(0 if before else 1, right + 1):

@@ -1,6 +1,6 @@
 """The first two levels: show the longest set, else take the card that links best."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from random import Random
 
@@ -40,7 +40,12 @@ def casual(view: View, history: History, budget: int, seed: int) -> Action:  # n
 
 def structure(tops: Sequence[int]) -> int:
     """How well a hand hangs together: the squares of the sizes of all sets in it."""
-    return sum(found.size * found.size for found in sets_in(tops) if found.size > 1)
+    return squares(sets_in(tops))
+
+
+def squares(sets: Iterable[SetAt]) -> int:
+    """The squares of the sizes of sets of two cards and more, added up."""
+    return sum([size * size for _, size, _, _ in sets if size > 1])
 
 
 def broken(tops: Sequence[int]) -> list[int]:
@@ -54,7 +59,7 @@ def broken(tops: Sequence[int]) -> list[int]:
 
 def made(tops: Sequence[int], top: int, gap: int) -> int:
     """What the sets that a card becomes part of in a gap add to the structure of a hand."""
-    return sum(found.size * found.size for found in sets_with(tops, top, gap) if found.size > 1)
+    return squares(sets_with(tops, top, gap))
 
 
 def ranked(view: View) -> list[Action]:

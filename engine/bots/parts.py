@@ -7,10 +7,10 @@ set reaches over two parts, so a hand holds what its parts hold; and there are f
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from engine.bots.greedy import WORTH_THE_CHIP, broken, made
+from engine.bots.greedy import WORTH_THE_CHIP, broken, squares
 from engine.bots.greedy import structure as structure_of
 from engine.cards import HIGHEST
-from engine.sets import kind_of, rank, sets_in, sets_with
+from engine.sets import rank, sets_in, sets_with
 from engine.sets import strength as strength_of
 
 K = TypeVar("K")
@@ -137,7 +137,14 @@ def longest_weakest(parts: Sequence[bytes], beating: int, size: int) -> tuple[in
 
 
 def _row(beside: tuple[bytes, bytes]) -> Row:
-    return tuple(map(max, zip(*_gaps(*beside), strict=True)))
+    left, right = beside
+    before = _at(left, right, 0)
+    return tuple(map(max, before, _within[right])) if len(right) > 1 else before
+
+
+def _best_within(part: bytes) -> Row:
+    gaps = [_at(NO_PART, part, gap) for gap in range(1, len(part))]
+    return tuple(map(max, zip(*gaps, strict=True)))
 
 
 # What a card can do in the gap between two neighbouring parts, or within the right one. At its top
@@ -150,45 +157,51 @@ def first_gap(left: bytes, right: bytes, key: int, value: int) -> int:
     """Which gap of a row has this value; 0 is the one before the right part.
 
     Raises:
-        ValueError: none has.
+        StopIteration: none has.
     """
-    return [gap[key] for gap in _gaps(left, right)].index(value)
+    gaps = range(max(1, len(right)))
+    return next(gap for gap in gaps if _at(left, right, gap)[key] == value)
 
 
-def _first_card(key: tuple[bytes, bytes, int, int, int]) -> int:
-    left, right, gap, top, worth = key
-    at = len(left) + gap
-    sets = sets_with(left + right, top, at, worth - 1)
-    return next(found.first for found in sets if found.strength == worth) - at
+def first_card(left: bytes, right: bytes, gap: int, top: int, worth: int) -> int:
+    """Where in a gap of a row the set of this strength with the card begins, seen from the card."""
+    left, right = _sides(left, right, gap)
+    if worth >> 4 & 1:  # matching
+        return len(left.rstrip(bytes([top]))) - len(left)
+    low = worth & 15
+    high = low + (worth >> COUNT) - 1
+    below, above = bytes(range(low, top)), bytes(range(top + 1, high + 1))
+    rises = left.endswith(below) and right.startswith(above)
+    return low - top if rises else top - high
 
 
-# Where the set of a strength with the card begins, seen from the card: by the parts and the gap of
-# a row, the card's top and the strength.
-first_card = Once(_first_card)
+def _at(left: bytes, right: bytes, gap: int) -> Row:
+    before, after = _sides(left, right, gap)
+    turned = before[::-1]
+    return _between[turned[: _reach(turned)], after[: _reach(after)]]
 
 
-def _gaps(left: bytes, right: bytes) -> list[Row]:
-    between = _between[_first_set[left[::-1]][::-1], _first_set[right]]
-    return [between, *_within[right]]
+def _sides(left: bytes, right: bytes, gap: int) -> tuple[bytes, bytes]:
+    return (right[:gap], right[gap:]) if gap else (left, right)
 
 
-def _at_gap(tops: bytes, gap: int, lost: int) -> Row:
-    numbers = range(1, HIGHEST + 1)
-    gains = [made(tops, top, gap) - lost for top in numbers]
-    sets = [sets_with(tops, top, gap, SMALL) for top in numbers]
-    return (0, *gains, *(max((s.strength for s in found), default=0) for found in sets))
+def _reach(part: bytes) -> int:
+    """How many cards are in the longest set that a part begins with."""
+    count = min(2, len(part))
+    while count < len(part) and part[count] - part[count - 1] == part[1] - part[0]:
+        count += 1
+    return count
 
 
-def _rows_within(part: bytes) -> list[Row]:
-    lost = broken(part)
-    return [_at_gap(part, gap, lost[gap]) for gap in range(1, len(part))]
+def _at_gap(sides: tuple[bytes, bytes]) -> Row:
+    # The cards to the left are told from the card on.
+    left, tops = sides[0][::-1], sides[0][::-1] + sides[1]
+    lost = broken(tops)[len(left)]
+    found = [sets_with(tops, top, len(left)) for top in range(1, HIGHEST + 1)]
+    gains = [squares(sets) - lost for sets in found]
+    worths = [max(s.strength for s in sets) for sets in found]
+    return (0, *gains, *(worth if worth > SMALL else 0 for worth in worths))
 
 
-def _set_at_the_front(part: bytes) -> bytes:
-    counts = range(len(part), 0, -1)
-    return next((part[:count] for count in counts if kind_of(part[:count])), NO_PART)
-
-
-_first_set = Once(_set_at_the_front)
-_within = Once(_rows_within)
-_between: Once[tuple[bytes, bytes], Row] = Once(lambda two: _at_gap(b"".join(two), len(two[0]), 0))
+_between = Once(_at_gap)  # of the sets that a card in a gap would lie between
+_within = Once(_best_within)

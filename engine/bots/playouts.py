@@ -209,7 +209,7 @@ class _Playout:
             first = sum(map(len, parts[:holder])) + within + 1
             gap = self._take(way, 0, 0)
         else:
-            back = first_card[*around, offset, top, worth]
+            back = first_card(*around, offset, top, worth)
             gap = self._take(way, at, offset)
             first = gap + back
         _, count = self._show(*find(parts, first), worth)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from engine.cards import HIGHEST, Cards
 
@@ -26,7 +26,7 @@ class SetAt(NamedTuple):
 
 
 NO_STRENGTH = 0
-_COUNT = 5  # a strength holds the number of cards from this bit on
+COUNT: Final = 5  # a strength holds the number of cards from this bit on
 
 
 def kind_of(tops: Sequence[int]) -> SetKind | None:
@@ -49,7 +49,7 @@ def kind_of(tops: Sequence[int]) -> SetKind | None:
 
 def rank(count: int, matching: int, smallest: int) -> int:
     """One integer that orders as (count, 1 if matching else 0, smallest top)."""
-    return count << _COUNT | matching << 4 | smallest
+    return count << COUNT | matching << 4 | smallest
 
 
 def strength(tops: Sequence[int]) -> int:
@@ -69,7 +69,7 @@ def tops_of(cards: Cards) -> list[int]:
 
 def sets_in(tops: Sequence[int], beating: int = NO_STRENGTH) -> list[SetAt]:
     """Every set in a hand that is stronger than ``beating``, from the right, in one pass."""
-    fewest = max(2, beating >> _COUNT)  # fewer cards are never stronger
+    fewest = max(2, beating >> COUNT)  # fewer cards are never stronger
     match = rise = fall = 0  # how far each kind of run reaches from the position to its right
     right = -HIGHEST  # follows nothing
     found: list[SetAt] = []

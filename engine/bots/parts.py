@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from engine.bots.greedy import WORTH_THE_CHIP, broken, squares
 from engine.bots.greedy import structure as structure_of
 from engine.cards import HIGHEST
-from engine.sets import rank, sets_in, sets_with
+from engine.sets import COUNT, rank, sets_in, sets_with
 from engine.sets import strength as strength_of
 
 K = TypeVar("K")
@@ -18,7 +18,6 @@ V = TypeVar("V")
 Parts = list[bytes]
 Row = tuple[int, ...]
 
-COUNT: Final = 5  # a strength holds the number of cards from this bit on
 SMALL: Final = rank(WORTH_THE_CHIP, 0, 0)  # weaker than all sets that are worth the chip
 NO_PART: Final = b""
 
@@ -157,10 +156,9 @@ def first_gap(left: bytes, right: bytes, key: int, value: int) -> int:
     """Which gap of a row has this value; 0 is the one before the right part.
 
     Raises:
-        StopIteration: none has.
+        ValueError: none has.
     """
-    gaps = range(max(1, len(right)))
-    return next(gap for gap in gaps if _at(left, right, gap)[key] == value)
+    return [gap[key] for gap in _gaps[left, right]].index(value)
 
 
 def first_card(left: bytes, right: bytes, gap: int, top: int, worth: int) -> int:
@@ -179,6 +177,10 @@ def _at(left: bytes, right: bytes, gap: int) -> Row:
     before, after = _sides(left, right, gap)
     turned = before[::-1]
     return _between[turned[: _reach(turned)], after[: _reach(after)]]
+
+
+def _every_gap(beside: tuple[bytes, bytes]) -> list[Row]:
+    return [_at(*beside, gap) for gap in range(len(beside[1]))]
 
 
 def _sides(left: bytes, right: bytes, gap: int) -> tuple[bytes, bytes]:
@@ -205,3 +207,4 @@ def _at_gap(sides: tuple[bytes, bytes]) -> Row:
 
 _between = Once(_at_gap)  # of the sets that a card in a gap would lie between
 _within = Once(_best_within)
+_gaps = Once(_every_gap)

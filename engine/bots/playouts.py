@@ -9,7 +9,6 @@ from typing import Final
 
 from engine.actions import Action, ChooseHand, End, Scout, ScoutAndShow, Show
 from engine.bots.parts import (
-    COUNT,
     NO_PART,
     SMALL,
     Parts,
@@ -30,7 +29,7 @@ from engine.bots.parts import (
 )
 from engine.cards import HIGHEST, PLAYER_COUNTS, Cards
 from engine.rules import CURRENT, rules_of
-from engine.sets import NO_STRENGTH
+from engine.sets import COUNT, NO_STRENGTH
 from engine.state import CHIPS_OF_TWO, Ending, RoundEnd, RoundResult, ScoreLine
 
 # The ways to take a card: its end, whether it is turned, where it is and what it leaves.
@@ -163,12 +162,14 @@ class _Playout:
         left, right = strength[self.table[1:]], strength[self.table[:-1]]
         own = strongest if strongest > SMALL else 0
         worths = [row[top] for top in [HIGHEST + top for top in tops] for row in rows]
-        best, chosen = 0, 0
-        if max(own, *worths) > min(left, right):
-            for way in range(len(tops)):
-                worth = max(own, *worths[way * len(rows) : (way + 1) * len(rows)])
-                if worth > best and worth > (right if way > 1 else left):
-                    best, chosen = worth, way
+        best, chosen = max(worths), 0
+        if best > own and best > max(left, right):
+            return worths.index(best) // len(rows), best
+        best = 0
+        for way in range(len(tops)):
+            worth = max(own, *worths[way * len(rows) : (way + 1) * len(rows)])
+            if worth > best and worth > (right if way > 1 else left):
+                best, chosen = worth, way
         return chosen, best
 
     def _take(self, way: int, at: int, offset: int) -> int:

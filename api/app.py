@@ -21,9 +21,11 @@ from api.graphql.view import GraphQLView, bad_request
 from api.observe.requests import Observed
 from api.observe.serving import exposed
 from api.patience import patient
+from api.presence import Presence, this_process
 from api.problems import RETRY_AFTER_SECONDS
 from api.rest.app import create_rest, nothing_here, too_large
 from api.settings import Settings, read_settings
+from schema.acts import ProcessKind
 
 READY_SECONDS: Final = 1
 PULSE_SECONDS: Final = 1
@@ -154,12 +156,14 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
     """The application; ``parts`` are built from the settings if not given."""
     parts = parts or build(settings or read_settings())
     graphql, rest = GraphQLView(parts), create_rest(parts)
+    presence = Presence(parts.processes, this_process(ProcessKind.API), parts.streams.count)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         tasks = [
             asyncio.create_task(parts.service.keep_up(parts.heed)),
             asyncio.create_task(_pulse(parts)),
+            asyncio.create_task(presence.run()),
         ]
         yield
         for task in tasks:

@@ -6,8 +6,8 @@ from redis.asyncio import Redis
 
 from api import tracing
 from api.broker import celery_app
-from api.identity.issuer import Issuer, Keys
 from api.identity.marks import Marks
+from api.identity.recogniser import Outside
 from api.identity.service import Identity
 from api.jobs import CeleryJobs
 from api.levels import adopt_levels
@@ -15,11 +15,13 @@ from api.limits.buckets import Bucket, rate_of
 from api.limits.limiter import Limiter
 from api.limits.windows import RedisWindows
 from api.lobby import Lobby
+from api.operators.service import Operators
 from api.ports import Ring
 from api.series.service import SeriesService
 from api.service import MatchService
 from api.settings import Settings
 from api.store.connections import connect
+from api.store.operators import RedisProcesses, RedisRecords
 from api.store.redis import RedisDirectory, RedisStore
 from api.store.series import RedisSeriesStore
 from api.store.tokens import RedisTokens
@@ -41,7 +43,9 @@ class Parts:
     identity: Identity
     streams: Streams
     limiter: Limiter
-    issuer_keys: Keys | None = None
+    processes: RedisProcesses
+    operators: Operators
+    outside: Outside | None = None
 
     def heed(self, ring: Ring | None) -> None:
         """Take in what happened, in whichever process; None: anything may have."""
@@ -54,8 +58,8 @@ class Parts:
     async def close(self) -> None:
         """Let waiting hints go out and close every connection."""
         self.jobs.close()
-        if self.issuer_keys is not None:
-            self.issuer_keys.close()
+        if self.outside is not None:
+            self.outside.close()
         await self.redis.aclose()
 
 
@@ -79,13 +83,23 @@ def build(settings: Settings) -> Parts:
     service = MatchService(store, directory, jobs, limits=limits)
     series = SeriesService(RedisSeriesStore(redis), jobs, limits=limits)
     streams, secret = Streams(settings.stream_seconds), settings.secret.get_secret_value()
-    keys = Keys(settings.jwks_url) if settings.jwks_url else None
+    outside = _issuer(settings, secret)
     identity = Identity(
         RedisTokens(redis, settings.replicas),
         streams,
         ttl=settings.guest_ttl,
         secret=secret,
-        outside=_issuer(settings, keys, secret),
+        outside=outside,
+    )
+    processes = RedisProcesses(redis)
+    operators = Operators(
+        service=service,
+        store=store,
+        identity=identity,
+        jobs=jobs,
+        records=RedisRecords(redis),
+        processes=processes,
+        limits=limits,
     )
     return Parts(
         settings=settings,
@@ -98,13 +112,19 @@ def build(settings: Settings) -> Parts:
         identity=identity,
         streams=streams,
         limiter=_limiter(settings, redis),
-        issuer_keys=keys,
+        processes=processes,
+        operators=operators,
+        outside=outside,
     )
 
 
-def _issuer(settings: Settings, keys: Keys | None, secret: str) -> Issuer | None:
-    if keys is None or settings.jwt_issuer is None or settings.jwt_audience is None:
+def _issuer(settings: Settings, secret: str) -> Outside | None:
+    if settings.jwks_url is None or settings.jwt_issuer is None or settings.jwt_audience is None:
         return None
+    # Here, as what checks signatures takes long to import and most processes need none of it.
+    from api.identity.issuer import Issuer, Keys  # noqa: PLC0415
+
+    keys = Keys(settings.jwks_url)
     return Issuer(keys, settings.jwt_issuer, settings.jwt_audience, Marks(secret))
 
 

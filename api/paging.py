@@ -5,12 +5,14 @@ import binascii
 from typing import Final
 
 from api.errors import Refused
+from api.operators.ports import Entry
 from api.values import Answer
 from schema.codes import ErrorCode
 from schema.pages import PAGE_LIMIT, USUAL_PAGE
 from schema.types import PageInfo
 
 _COUNTED: Final = "counted:"
+_ACT: Final = "act:"
 
 
 def page_size(first: int | None) -> int:
@@ -68,6 +70,23 @@ def counted_place(cursor: str) -> int:
     if not _is_number(version) or counted_cursor(int(version)) != cursor:
         raise _no_cursor()
     return int(version)
+
+
+def act_cursor(entry: Entry) -> str:
+    """Where an act stands among those on record."""
+    return _text(f"{_ACT}{entry.at}:{entry.entry_id}")
+
+
+def act_place(cursor: str) -> tuple[int, str]:
+    """What such a cursor says: milliseconds since the epoch, and the act's id.
+
+    Raises:
+        Refused: INVALID_INPUT.
+    """
+    at, _, entry_id = _told(cursor).removeprefix(_ACT).partition(":")
+    if not _is_number(at) or not entry_id:
+        raise _no_cursor()
+    return int(at), entry_id
 
 
 def _text(place: str) -> str:

@@ -1,10 +1,11 @@
 """From what clients send to what the services take: the same for every transport."""
 
 import dataclasses
-from typing import Any
+from typing import Any, Final
 
 from api.identity.caller import Caller
 from api.identity.names import clean_name
+from api.operators.service import Operator, Operators
 from api.series.service import SeriesService, Standing
 from api.service import MatchService
 from api.values import Answer, Joining, Meta, NewMatch
@@ -27,6 +28,8 @@ from schema.inputs import (
     seat_setup,
     series_spec,
 )
+
+LONGEST_AGO: Final = 30 * 24 * 3600  # seconds
 
 
 def meta_of(meta: MoveMeta | None, *request: Any) -> Meta:
@@ -86,7 +89,7 @@ async def join(service: MatchService, player: Caller, joining: JoinMatchInput) -
 
 
 async def cancel(
-    service: MatchService, operator: Caller, match_id: str, reason: str, meta: MoveMeta | None
+    operators: Operators, operator: Caller, match_id: str, reason: str, meta: MoveMeta | None
 ) -> Answer:
     """End a match for an operator, who sees of it what everybody may see.
 
@@ -97,7 +100,45 @@ async def cancel(
     """
     told = check_reason(reason)
     asked = meta_of(meta, "cancelMatch", told)
-    return await service.cancel(match_id, operator.player_id, operator.viewer_id, told, asked)
+    return await operators.cancel(operator_of(operator), match_id, told, asked)
+
+
+async def drain(operators: Operators, operator: Caller, process_id: str, reason: str) -> None:
+    """Ask a process to end for an operator.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+        Refused: NOT_FOUND.
+        Unavailable: Redis cannot be reached.
+    """
+    await operators.drain(operator_of(operator), process_id, check_reason(reason))
+
+
+async def revoke_tokens(operators: Operators, operator: Caller, player_id: str, reason: str) -> int:
+    """End every token of a player for an operator; how many were valid.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+        Unavailable: Redis cannot be reached.
+    """
+    return await operators.revoke(operator_of(operator), player_id, check_reason(reason))
+
+
+def seconds_of(seconds: int) -> int:
+    """How long ago something should have been done.
+
+    Raises:
+        RuleError: INVALID_INPUT.
+    """
+    if not 0 <= seconds <= LONGEST_AGO:
+        sentence = f"From 0 to {LONGEST_AGO} seconds."
+        raise RuleError(Reason.INVALID_INPUT, "olderThanSeconds", sentence)
+    return seconds
+
+
+def operator_of(caller: Caller) -> Operator:
+    """An operator as the record names one."""
+    return Operator(caller.player_id, caller.viewer_id)
 
 
 async def create_series(service: SeriesService, player: Caller, new: CreateSeriesInput) -> Standing:

@@ -18,7 +18,19 @@ from api.observe.metrics import subscriber_lag
 from api.ports import Commit, Directory, EventStore, Jobs, Ring
 from api.store.keys import new_match_id
 from api.timelines import Timeline, moment, seen_by
-from api.values import ANYHOW, Answer, Fault, Joining, Limits, Meta, Moment, NewMatch, Owed
+from api.values import (
+    ANYHOW,
+    Answer,
+    Fault,
+    Inspection,
+    Joining,
+    Limits,
+    Meta,
+    Moment,
+    NewMatch,
+    Owed,
+    Told,
+)
 from engine import replay
 from engine.actions import Action
 from engine.bots.advice import Advice, advise, advisers
@@ -46,6 +58,7 @@ from schema.codes import ErrorCode
 
 CODE_ALPHABET: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 CODE_LENGTH: Final = 8
+TOLD: Final = 20  # commits that an operator is told of
 LOOKS: Final = 16  # matches of a page that are read at once, well under the pool's connections
 
 log = logging.getLogger("ringmaster.service")
@@ -210,7 +223,6 @@ class MatchService:
         timeline, version = await self._ledger.submit(
             match_id, caller, lambda _: CancelMatch(reason), meta
         )
-        log.info("match %s cancelled by an operator", match_id)
         return _answer(timeline, version, viewer)
 
     async def act(
@@ -454,6 +466,29 @@ class MatchService:
             if until is not None and until <= self._now():
                 return MatchToAbandon(since)
         return due(match)
+
+    async def inspect(self, match_id: str) -> Inspection:
+        """A match for an operator, private ones too: without a card that is hidden.
+
+        Raises:
+            Refused: NOT_FOUND.
+            Unreadable: its log cannot be read.
+            Unavailable: Redis cannot be reached.
+        """
+        timeline = await self._ledger.current(match_id)
+        if timeline is None:
+            raise not_found()
+        match = timeline.at(timeline.version)
+        return Inspection(
+            answer=_answer(timeline, timeline.version, None),
+            due=self._due(match),
+            host=match.host,
+            players=tuple(seat.player_id for seat in match.seats),
+            commits=tuple(
+                Told(c.version, c.at, tuple(type(event).__name__ for event in c.events))
+                for c in timeline.commits[-TOLD:]
+            ),
+        )
 
     async def settle(
         self,

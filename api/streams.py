@@ -120,6 +120,10 @@ class Streams:
             self._open.discard(stream)
             streaming.end()
 
+    def count(self) -> int:
+        """How many are open."""
+        return len(self._open)
+
     def revoke(self, token_ids: frozenset[str]) -> None:
         """End the streams of these tokens."""
         for stream in list(self._open):

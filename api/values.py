@@ -4,9 +4,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from engine.due import Due
+from engine.due import BotToAct, ClockToExpire, Due, MatchToAbandon, RoundToScore
 from engine.state import Seat, Visibility
 from engine.views import History, PublicEvent, View
+from schema.acts import WaitsFor
+
+_WAITS: Final[dict[type[Due], WaitsFor]] = {
+    BotToAct: WaitsFor.BOT,
+    RoundToScore: WaitsFor.SCORING,
+    ClockToExpire: WaitsFor.CLOCK,
+    MatchToAbandon: WaitsFor.ABANDONING,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,42 @@ class Owed:
     due: Due
     view: View | None = None
     history: History = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A commit by what happened in it: the types of its events alone.
+
+    ``at`` in milliseconds since the epoch.
+    """
+
+    version: int
+    at: int
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A match as an operator may see it: nothing that is hidden, but who plays.
+
+    Attributes:
+        answer: the match as everybody could see it.
+        due: what the house owes it, None if nothing.
+        host: the player who opened it.
+        players: the player on each seat, None where a bot or nobody is.
+        commits: the last ones, the oldest first.
+    """
+
+    answer: Answer
+    due: Due | None
+    host: str | None = field(repr=False)
+    players: tuple[str | None, ...] = field(repr=False)
+    commits: tuple[Told, ...]
+
+    @property
+    def waits_for(self) -> WaitsFor | None:
+        """What of the house's it waits for; None if for a person, or if it is over."""
+        return None if self.due is None else _WAITS[type(self.due)]
 
 
 class Fault(StrEnum):

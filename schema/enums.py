@@ -8,6 +8,7 @@ from engine.actions import End
 from engine.series import SeriesStatus
 from engine.sets import SetKind
 from engine.state import RoundEnd, SeatKind, Status, Visibility
+from schema.acts import Act, ProcessKind, WaitsFor
 from schema.codes import ErrorCode
 from schema.scopes import Scope
 
@@ -19,6 +20,9 @@ strawberry.enum(RoundEnd, description="Why a round ended.")
 strawberry.enum(Visibility, description="Who may find and watch a match.")
 strawberry.enum(SeriesStatus, description="Where a series stands.")
 strawberry.enum(Scope, name="TokenScope", description="What a token allows (docs/identity.md).")
+strawberry.enum(Act, name="OperatorActKind", description="What an operator can do.")
+strawberry.enum(ProcessKind, description="What a process does.")
+strawberry.enum(WaitsFor, description="What of the house's a match waits for.")
 strawberry.enum(ErrorCode, description="Why a request was refused; stable, to be acted on.")
 
 PUBLISHED: tuple[type[StrEnum], ...] = (
@@ -30,5 +34,8 @@ PUBLISHED: tuple[type[StrEnum], ...] = (
     Visibility,
     SeriesStatus,
     Scope,
+    Act,
+    ProcessKind,
+    WaitsFor,
     ErrorCode,
 )

@@ -10,6 +10,7 @@ stack; the block that follows one is what came, shortened:
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -65,10 +66,11 @@ def blocks() -> list[Block]:
     return [Block.of(found) for found in _BLOCK.finditer(GUIDE.read_text())]
 
 
-def run(url: str) -> list[str]:
+def run(url: str, redis_url: str) -> list[str]:
     """What each block of the page printed, run against a stack."""
     script = f"\nprintf '\\n%s\\n' '{MARK}'\n".join(block.request for block in blocks())
     script = script.replace(ADDRESS, url).replace(".venv/bin/python", sys.executable)
+    script = script.replace(".venv/bin/ringmaster", f"{sys.executable} -m api.cli.main")
     with tempfile.TemporaryDirectory() as folder:
         ran = subprocess.run(
             ["bash", "-uc", script],
@@ -76,6 +78,7 @@ def run(url: str) -> list[str]:
             text=True,
             timeout=SECONDS,
             cwd=folder,
+            env={**os.environ, "RINGMASTER_REDIS_URL": redis_url},
             check=False,
         )
     if ran.stderr:
@@ -279,7 +282,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         stack = start_stack(Path(folder))
         try:
-            came = run(stack.url)
+            came = run(stack.url, stack.redis_url)
         finally:
             stack.stop()
     changed = "--all" in sys.argv

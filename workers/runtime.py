@@ -18,7 +18,8 @@ from celery.signals import (
 from api import tracing
 from api.bootstrap import Parts, build
 from api.logs import set_up_logging
-from api.observe.serving import forget_shared, prepare, serve_shared
+from api.observe.serving import prepare, serve_shared
+from api.observe.sharing import forget_shared
 from api.settings import read_settings
 from engine.bots import load_nets
 from workers.thinking import bench, prepare_metrics

@@ -20,11 +20,13 @@ from api.ledger import now_ms
 from api.logs import set_up_logging
 from api.observe.metrics import catches, repeats, sweeps
 from api.observe.serving import prepare, serve
+from api.presence import Presence, this_process
 from api.settings import read_settings
 from api.store.keys import SWEEPER_LEASE
 from api.values import Owed
 from engine.commands import AbandonMatch, RestartClock
 from engine.due import BotToAct, ClockToExpire, MatchToAbandon, RoundToScore
+from schema.acts import ProcessKind
 from schema.codes import ErrorCode
 from workers.gauges import Gauges
 from workers.outages import Outages
@@ -162,7 +164,8 @@ async def _main() -> None:
     for kind in (*KINDS.values(), "seat", "series"):
         catches.labels(kind)
     parts = build(settings)
-    sweeper = Sweeper(parts)
+    presence = Presence(parts.processes, this_process(ProcessKind.SWEEPER))
+    telling, sweeper = asyncio.create_task(presence.run()), Sweeper(parts)
     sweeping, stopped = asyncio.create_task(sweeper.run()), asyncio.Event()
     sweeping.add_done_callback(lambda _: stopped.set())
     loop = asyncio.get_running_loop()
@@ -175,6 +178,7 @@ async def _main() -> None:
         if sweeping.done():
             await sweeping  # it never ends by itself but with an error
         await stop(sweeping)
+        await stop(telling)
         log.info("stopped")
     finally:
         await parts.close()

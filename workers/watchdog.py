@@ -17,7 +17,7 @@ from celery.worker import state
 from redis import Redis
 from redis.exceptions import RedisError
 
-from api.observe.serving import forget_shared
+from api.observe.sharing import forget_shared
 from api.queues import BATCH, WATCHDOG_ENDS
 from api.settings import read_settings
 from api.store.connections import connect_blocking

@@ -57,6 +57,10 @@ class Child:
         """Whether it is no longer running."""
         return self.process is not None and self.process.poll() is not None
 
+    def ended(self) -> bool:
+        """Whether it has ended as it should, as when an operator drains it."""
+        return self.process is not None and self.process.poll() in {0, -signal.SIGTERM}
+
     def stop(self, number: int) -> None:
         """Signal its main process, which stops its own children; with SIGKILL all of them."""
         if self.process is None:
@@ -241,6 +245,10 @@ def _keep_running(children: list[Child]) -> int:
         time.sleep(0.2)
         for child in children:
             if not child.died():
+                continue
+            if child.ended():
+                print(f"ringmaster: {child.name} ended", file=sys.stderr, flush=True)  # noqa: T201
+                child.start()
                 continue
             now = time.monotonic()
             child.crashes = [at for at in child.crashes if now - at < CRASH_SECONDS] + [now]

@@ -12,6 +12,7 @@ from api.identity.caller import Caller
 from api.identity.service import Identity
 from api.identity.visitor import Visitor
 from api.lobby import Lobby
+from api.operators.service import Operators
 from api.series.service import SeriesService
 from api.service import MatchService
 from api.streams import Permit, Streams
@@ -29,6 +30,7 @@ class Context:
     series: SeriesService
     lobby: Lobby
     identity: Identity
+    operators: Operators
     authorization: str | None = field(repr=False)
     streams: Streams
     gate: Gate

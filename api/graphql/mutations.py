@@ -7,6 +7,7 @@ from strawberry import field
 
 from api import requests
 from api.errors import Refused
+from api.graphql import operators as of_operators
 from api.graphql import series as of_series
 from api.graphql import tokens as of_tokens
 from api.graphql.context import ContextInfo
@@ -27,6 +28,7 @@ from schema.inputs import (
     ShowInput,
     check_sign_in_key,
 )
+from schema.operators import DrainProcessPayload, RevokeTokensPayload, SendDuePayload
 from schema.payloads import GuestPayload, MatchPayload, SeriesPayload
 from schema.scopes import Scope
 from schema.series import Series
@@ -164,9 +166,55 @@ class Mutation:
     ) -> MatchPayload:
         async def work() -> Answer:
             operator = await info.context.player(Scope.OPERATE)
-            return await requests.cancel(info.context.service, operator, match_id, reason, meta)
+            return await requests.cancel(info.context.operators, operator, match_id, reason, meta)
 
         return await _payload(work)
+
+    @field(
+        description=(
+            "For operators: send the workers again what this match is owed, or without one what "
+            "all stuck matches are. What was done meanwhile is not done twice. `quick`: a quick "
+            "move in place of what a bot's level would play."
+        ),
+        directives=weighs(2000),
+    )
+    async def send_due(
+        self,
+        info: ContextInfo,
+        match_id: strawberry.ID | None = None,
+        quick: bool = False,
+    ) -> SendDuePayload:
+        try:
+            return await of_operators.send_due(info, match_id, quick=quick)
+        except (RuleError, Refused) as error:
+            return SendDuePayload(user_errors=[user_error(error)])
+
+    @field(
+        description=(
+            "For operators: let a process finish what it does and end. An API process ends its "
+            "streams politely, for clients to resume elsewhere."
+        ),
+        directives=weighs(WRITTEN),
+    )
+    async def drain_process(
+        self, info: ContextInfo, process_id: strawberry.ID, reason: str
+    ) -> DrainProcessPayload:
+        try:
+            return await of_operators.drain(info, process_id, reason)
+        except (RuleError, Refused) as error:
+            return DrainProcessPayload(user_errors=[user_error(error)])
+
+    @field(
+        description="For operators: end every token of a player, and every stream of these.",
+        directives=weighs(20 * WRITTEN),
+    )
+    async def revoke_tokens(
+        self, info: ContextInfo, player_id: strawberry.ID, reason: str
+    ) -> RevokeTokensPayload:
+        try:
+            return await of_operators.revoke_tokens(info, player_id, reason)
+        except (RuleError, Refused) as error:
+            return RevokeTokensPayload(user_errors=[user_error(error)])
 
     @field(
         description="The host starts early: bots take the seats still OPEN.",

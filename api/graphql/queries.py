@@ -6,6 +6,7 @@ import strawberry
 from strawberry import field
 
 from api.errors import Refused
+from api.graphql import operators as of_operators
 from api.graphql import series as of_series
 from api.graphql import tokens as of_tokens
 from api.graphql.context import ContextInfo
@@ -17,7 +18,15 @@ from engine.bots import LEVELS
 from engine.errors import RuleError
 from engine.state import Status
 from schema.advice import AdvicePayload, advice_of
-from schema.cost import LOADED, paged, sized, weighs
+from schema.cost import LOADED, WRITTEN, paged, sized, weighs
+from schema.operators import (
+    PROCESSES,
+    InspectMatchPayload,
+    OperatorActConnection,
+    Process,
+    StuckMatch,
+)
+from schema.pages import PAGE_LIMIT
 from schema.scopes import Scope
 from schema.series import Series
 from schema.tokens import AccessToken
@@ -130,6 +139,50 @@ class Query:
         self, info: ContextInfo, player_id: strawberry.ID | None = None
     ) -> list[AccessToken]:
         return await of_tokens.listed(info, player_id)
+
+    @field(
+        description=(
+            "For operators: matches that the house owes something since so many seconds, the "
+            "longest first."
+        ),
+        directives=sized(PAGE_LIMIT, 2000),
+    )
+    async def stuck_matches(
+        self,
+        info: ContextInfo,
+        older_than_seconds: int | None = None,
+        first: int | None = None,
+    ) -> list[StuckMatch]:
+        return await of_operators.stuck(info, older_than_seconds, first)
+
+    @field(
+        description=(
+            "For operators: any match, as everybody could see it, who plays it, and what it waits "
+            "for."
+        ),
+        directives=weighs(WRITTEN),
+    )
+    async def inspect_match(
+        self, info: ContextInfo, match_id: strawberry.ID
+    ) -> InspectMatchPayload:
+        try:
+            found = await of_operators.inspect(info, match_id)
+        except (RuleError, Refused) as error:
+            return InspectMatchPayload(user_errors=[user_error(error)])
+        return InspectMatchPayload(user_errors=[], inspection=found)
+
+    @field(description="For operators: the processes at work.", directives=sized(PROCESSES, LOADED))
+    async def processes(self, info: ContextInfo) -> list[Process]:
+        return await of_operators.processes(info)
+
+    @field(
+        description="For operators: what operators did, the newest first.",
+        directives=paged(["edges"], LOADED),
+    )
+    async def operator_acts(
+        self, info: ContextInfo, first: int | None = 20, after: str | None = None
+    ) -> OperatorActConnection:
+        return await of_operators.acts(info, first, after)
 
     @field(
         description="The levels that bots can be asked for, gentlest first.",

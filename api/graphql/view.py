@@ -194,6 +194,7 @@ class GraphQLView(GraphQL[Context, None]):
             series=self._parts.series,
             lobby=self._parts.lobby,
             identity=self._parts.identity,
+            operators=self._parts.operators,
             authorization=request.headers.get("authorization"),
             streams=self._parts.streams,
             gate=self._gate,

@@ -161,13 +161,27 @@ class Identity:
             asked = fingerprint(["revokeToken", token_id])
             if await self._store.claim(caller.player_id, meta.key, asked) != asked:
                 raise key_reused()
+        if not await self._end(player_id, token_id):
+            raise token_not_found()
+
+    async def revoke_all(self, player_id: str) -> int:
+        """End every token of a player, and every stream of them; how many were valid.
+
+        Raises:
+            Unavailable: Redis cannot be reached.
+        """
+        valid = await self._store.tokens(player_id, self._now())
+        return sum([await self._end(player_id, token.token_id) for token in valid])
+
+    async def _end(self, player_id: str, token_id: str) -> bool:
+        """End a token, if the player has or had it."""
         try:
             found = await self._store.revoke(player_id, token_id, self._now() + _REMEMBERED_MS)
         finally:
             self._recogniser.forget(frozenset({token_id}))
-        if not found:
-            raise token_not_found()
-        self._streams.revoke(frozenset({token_id}))
+        if found:
+            self._streams.revoke(frozenset({token_id}))
+        return found
 
     def heed(self, ring: Ring | None) -> None:
         """Take in what other processes have revoked; None: they may have revoked anything."""

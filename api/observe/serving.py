@@ -1,12 +1,8 @@
 """Metrics as Prometheus reads them: of one process, or of all processes of a worker."""
 
-import fcntl
 import os
 import platform
-import shutil
-import tempfile
 from collections.abc import Iterable
-from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
@@ -20,11 +16,9 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from api.observe import metrics
+from api.observe.sharing import FOLDER
 from engine.rules import CURRENT
 
-FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"  # by which the library knows that there are several
-_PREFIX: Final = "ringmaster-metrics-"
-_LOCK: Final = "lock"
 _DEAD: Final = 0  # stands in names of files for all processes that have ended
 
 
@@ -52,23 +46,6 @@ def serve(host: str, port: int, *collectors: Collector) -> None:
     _serve(host, port, REGISTRY)
 
 
-def share() -> None:
-    """Let the worker that this process becomes by ``exec``, and its children, count together.
-
-    In a folder of their own, which all of them hold locked. What is not, was left by a worker that
-    was killed, and is deleted.
-    """
-    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError), (left / _LOCK).open("w") as lock:  # another's, or locked
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(left, ignore_errors=True)
-    folder = tempfile.mkdtemp(prefix=_PREFIX)
-    lock_ = os.open(Path(folder) / _LOCK, os.O_WRONLY | os.O_CREAT, 0o600)
-    fcntl.flock(lock_, fcntl.LOCK_EX)
-    os.set_inheritable(lock_, True)
-    os.environ[FOLDER] = folder
-
-
 def serve_shared(host: str, port: int) -> None:
     """Serve the metrics of this process and its children.
 
@@ -88,13 +65,6 @@ def _serve(host: str, port: int, registry: CollectorRegistry) -> None:
             f"ringmaster: port {port} on {host} cannot serve metrics ({error.strerror}); choose "
             "another with RINGMASTER_METRICS_PORT"
         ) from None
-
-
-def forget_shared() -> None:
-    """Delete what was counted together; for the process that ends last."""
-    folder = os.environ.get(FOLDER)
-    if folder is not None:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 class SharedCollector(Collector):

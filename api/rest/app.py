@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from api.bootstrap import Parts
-from api.rest import lobby, matches, people, series, updates
+from api.rest import lobby, matches, operators, people, series, updates
 from api.rest.answers import PROBLEM, problem_answer
 from schema.rest.problem import Problem
 
@@ -23,6 +23,7 @@ ROUTERS: Final = (
     lobby.router,
     updates.router,
     series.router,
+    operators.router,
 )
 LINKED: Final = {"/v1/matches": "matchId", "/v1/series": "seriesId"}
 TITLE: Final = "Ringmaster"

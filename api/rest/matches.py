@@ -222,7 +222,7 @@ async def cancel_match(
 ) -> Response:
     """Takes a token with the scope OPERATE. Everybody who follows the match is told the reason."""
     return match_answer(
-        await requests.cancel(parts.service, operator, match_id, asked.reason, meta)
+        await requests.cancel(parts.operators, operator, match_id, asked.reason, meta)
     )
 
 

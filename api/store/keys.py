@@ -33,6 +33,10 @@ of a series, ``s<shard>-<random>``; a caller's series share a shard, so that the
     rm:pulses                        hash     when the API and the sweeper were last at work, and
                                               from when until when one was not, ms
     rm:sweeper                       string   the lease of the one active sweeper
+    rm:{ops}:acts                    zset     act of an operator -> when, ms
+    rm:{ops}:act:<act>               hash     who did what to what, why, and how it ended
+    rm:{ops}:processes               hash     process -> what it last said of itself
+    rm:{ops}:end:<process>           string   that it was asked to end
     rm:limit:<bucket>:<caller>       string   hits in this window, leased ones included
 """
 
@@ -47,6 +51,8 @@ SHARDS: Final = tuple(f"{number:x}" for number in range(16))
 PULSES: Final = "rm:pulses"
 SWEEPER_LEASE: Final = "rm:sweeper"
 REVOKED: Final = "rm:revoked"
+ACTS: Final = "rm:{ops}:acts"
+PROCESSES: Final = "rm:{ops}:processes"
 _MATCH_ID: Final = re.compile(r"m([0-9a-f])-[A-Za-z0-9_-]{16}\Z")
 _SERIES_ID: Final = re.compile(r"s([0-9a-f])-[A-Za-z0-9_-]{16}\Z")
 
@@ -161,6 +167,14 @@ def signed_in(digest: str) -> str:
 
 def code(join_code: str) -> str:
     return f"rm:code:{join_code}"
+
+
+def act(entry_id: str) -> str:
+    return f"rm:{{ops}}:act:{entry_id}"
+
+
+def end(process_id: str) -> str:
+    return f"rm:{{ops}}:end:{process_id}"
 
 
 def limit(key: str) -> str:

@@ -78,7 +78,7 @@ def test_every_request_is_answered_as_shown(stack):
 
     told = [
         (block.request, differences(read(block.answer), read(text)))
-        for block, text in zip(blocks, api_guide.run(stack.url), strict=True)
+        for block, text in zip(blocks, api_guide.run(stack.url, stack.redis_url), strict=True)
         if block.answer is not None
     ]
 

@@ -29,7 +29,7 @@ print(generate_latest(registry).decode())
 """
 SHARE = """
 import os, sys
-from api.observe.serving import FOLDER, share
+from api.observe.sharing import FOLDER, share
 share()
 print(os.environ[FOLDER], flush=True)
 sys.stdin.read()

@@ -1,0 +1,42 @@
+"""The folder in which the processes of a worker count together.
+
+Imports nothing that counts: the library looks for the folder when it is first imported.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"  # by which the library knows that there are several
+_PREFIX: Final = "ringmaster-metrics-"
+_LOCK: Final = "lock"
+
+
+def share() -> None:
+    """Let this process and its children count together; to be called before any metric is made.
+
+    In a folder of their own, which all of them hold locked. What is not, was left by a worker that
+    was killed, and is deleted.
+    """
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError), (left / _LOCK).open("r+") as lock:  # another's, or locked
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left, ignore_errors=True)
+    made = Path(tempfile.mkdtemp(prefix="ringmaster-new-"))
+    # Never closed: it is locked for as long as one of the processes lives.
+    held = os.open(made / _LOCK, os.O_WRONLY | os.O_CREAT, 0o600)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    # Named so once it is locked, or another that begins just now would delete it.
+    folder = made.rename(made.with_name(made.name.replace("ringmaster-new-", _PREFIX)))
+    os.environ[FOLDER] = str(folder)
+
+
+def forget_shared() -> None:
+    """Delete what was counted together; for the process that ends last."""
+    folder = os.environ.get(FOLDER)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 
 from api.broker import celery_app
+from api.drain import Drain
 from api.identity.issuer import Issuer, Keys
 from api.identity.marks import Marks
 from api.identity.service import Identity
@@ -39,6 +40,7 @@ class Parts:
     lobby: Lobby
     identity: Identity
     streams: Streams
+    drain: Drain
     limiter: Limiter
     issuer_keys: Keys | None = None
 
@@ -94,6 +96,7 @@ def build(settings: Settings) -> Parts:
         lobby=Lobby(service),
         identity=identity,
         streams=streams,
+        drain=Drain(settings.drain_seconds, streams),
         limiter=_limiter(settings, redis),
         issuer_keys=keys,
     )

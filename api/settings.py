@@ -241,7 +241,13 @@ class Settings(BaseSettings):
         ),
     ] = 0
     ready_file: Annotated[
-        str | None, Field(description="File that a worker makes once it takes tasks (for probes).")
+        str | None,
+        Field(
+            description=(
+                "File that a worker makes once it takes tasks, or a sweeper once it sweeps, and "
+                "touches while it is alive; for probes, by `python -m api.signs`."
+            )
+        ),
     ] = None
     log_level: Annotated[
         str, Field(pattern=r"^(debug|info|warning|error)$", description="Lowest level logged.")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from api import signs
 from api.settings import read_settings
 from api.threads import one_thread
 
@@ -64,6 +65,7 @@ def worker(
     chosen = QUEUES if queues is None else tuple(queues.split(","))
     if not set(chosen) <= set(QUEUES):
         raise typer.BadParameter(f"there are {', '.join(QUEUES)}", param_hint="--queues")
+    signs.take_back(settings.ready_file)  # of the process that ran here before
     os.nice(nice)
     os.execv(  # noqa: S606 - our own interpreter
         sys.executable,

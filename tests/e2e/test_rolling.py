@@ -11,6 +11,7 @@ from typing import Final
 import aiohttp
 import pytest
 
+from api.signs import is_fresh
 from tests.chaos.ground import Ground, Process, until
 from tests.chaos.judging import judge
 from tests.chaos.people import Guest, Town
@@ -20,6 +21,7 @@ from tests.chaos.tables import OPEN, PLAYER, bots
 MATCHES: Final = 50
 DRAIN_SECONDS: Final = 1.0
 THOUGHT_SECONDS: Final = 1.5  # of each player over a move, at most
+WARM_SECONDS: Final = 8.0  # a decision of a bot at most
 GOING_ON_SECONDS: Final = 15.0  # for every match to go on after the last restart
 
 
@@ -107,6 +109,7 @@ async def test_a_rolling_restart_loses_nothing_and_doubles_nothing(tmp_path):
             for task in playing:
                 task.cancel()
             ended = await asyncio.gather(*playing, return_exceptions=True)
+            await stop_worker(ground.workers[0])
             logs = {match_id: read_log(ground.direct, match_id) for match_id, _ in tables}
             output = [(tmp_path / f"api{n}.log").read_text() for n in range(2)]
 
@@ -116,6 +119,15 @@ async def test_a_rolling_restart_loses_nothing_and_doubles_nothing(tmp_path):
     answers = ("UNAVAILABLE", "500", "502", "504")
     assert not [why for why in record.failures[asked:] if any(word in why for word in answers)]
     assert "Traceback" not in "".join(output)
+
+
+async def stop_worker(worker: Process) -> None:
+    """Stop a worker politely: it is not ready from then on, and ends when its tasks have."""
+    assert worker.mark is not None
+    assert is_fresh(str(worker.mark))
+    worker.send(signal.SIGTERM)
+    await until(lambda: not worker.running(), WARM_SECONDS)
+    assert not worker.mark.exists()
 
 
 def _went_on(town: Town, match_id: str, version: int) -> bool:

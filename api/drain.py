@@ -34,7 +34,7 @@ class Drain:
         now = asyncio.get_running_loop().time()
         if self._until is None:
             self._until = now + self._seconds
-            log.info("asked to stop: others have %s s to learn of it", self._seconds)
+            log.info("asked to stop; draining for %g s", self._seconds)
         left = self._until - now
         if left <= self._seconds / 2 and not self._streams.ending:
             self._streams.end(max(0.0, left))

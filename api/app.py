@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.bootstrap import Parts, build
 from api.browsers import guarded
 from api.cancelling import stop
+from api.drain import Leaving
 from api.errors import Unavailable, Unwritable
 from api.graphql.view import GraphQLView, bad_request
 from api.patience import patient
@@ -106,6 +107,8 @@ class Patient:
 async def readyz(request: Request) -> Response:
     """Whether requests can be served; if not all of them, what is wrong (docs/durability.md)."""
     parts: Parts = request.app.state.parts
+    if parts.drain.begun:
+        return _not_ready("draining", "the process stops")
     try:
         async with asyncio.timeout(READY_SECONDS):
             await parts.store.probe()
@@ -171,6 +174,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
         exception_handlers={HTTPException: nothing_here, Exception: nothing_here},
     )
     app.add_middleware(Patient)
-    app.add_middleware(BodyLimit)  # outermost: how long a body takes is the client's business
+    app.add_middleware(BodyLimit)  # outside that: how long a body takes is the client's business
+    app.add_middleware(Leaving, drain=parts.drain)
     app.state.parts = parts
     return app

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 
 from api.broker import celery_app
+from api.drain import Drain
 from api.identity.marks import Marks
 from api.identity.recogniser import Outside
 from api.identity.service import Identity
@@ -41,6 +42,7 @@ class Parts:
     lobby: Lobby
     identity: Identity
     streams: Streams
+    drain: Drain
     limiter: Limiter
     processes: RedisProcesses
     operators: Operators
@@ -108,6 +110,7 @@ def build(settings: Settings) -> Parts:
         lobby=Lobby(service),
         identity=identity,
         streams=streams,
+        drain=Drain(settings.drain_seconds, streams),
         limiter=_limiter(settings, redis),
         processes=processes,
         operators=operators,

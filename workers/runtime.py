@@ -3,11 +3,16 @@
 import asyncio
 import logging
 from collections.abc import Coroutine
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from celery.signals import worker_process_init, worker_process_shutdown, worker_ready
+from celery.signals import (
+    worker_process_init,
+    worker_process_shutdown,
+    worker_ready,
+    worker_shutting_down,
+)
 
+from api import signs
 from api.bootstrap import Parts, build
 from api.logs import set_up_logging
 from api.settings import read_settings
@@ -80,9 +85,12 @@ def _open(**_: Any) -> None:
 
 @worker_ready.connect
 def _ready(**_: Any) -> None:
-    ready_file = read_settings().ready_file
-    if ready_file is not None:
-        Path(ready_file).touch()
+    signs.give(read_settings().ready_file)
+
+
+@worker_shutting_down.connect
+def _stopping(**_: Any) -> None:
+    signs.take_back(read_settings().ready_file)
 
 
 @worker_process_shutdown.connect

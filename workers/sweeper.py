@@ -12,6 +12,7 @@ from collections import OrderedDict
 from contextlib import suppress
 from typing import Final
 
+from api import signs
 from api.bootstrap import Parts, build
 from api.cancelling import stop
 from api.errors import Refused, Unavailable, Unreadable
@@ -62,6 +63,7 @@ class Sweeper:
                     await self._parts.store.tidy(TIDIED)
             except Unavailable as error:
                 log.warning("%s", error)
+            signs.give(self._parts.settings.ready_file)  # active or not, it is at work
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def sweep(self) -> int:
@@ -130,6 +132,7 @@ class Sweeper:
 async def _main() -> None:
     settings = read_settings()
     set_up_logging(settings.log_level)
+    signs.take_back(settings.ready_file)
     parts = build(settings)
     presence = Presence(parts.processes, this_process(ProcessKind.SWEEPER))
     telling = asyncio.create_task(presence.run())

@@ -1,6 +1,6 @@
-"""Processes of the release before and of this one, side by side: each is exchanged while people play.
+"""Processes of two releases side by side: each is exchanged for its successor while people play.
 
-``ringmaster-0.1.0.tar.xz`` holds that release's packages.
+``ringmaster-0.1.0.tar.xz`` holds the packages of the release before.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from typing import Final
 import aiohttp
 import pytest
 
+from api.store import keys
 from tests.chaos.ground import Ground, Process, until
 from tests.chaos.judging import judge
 from tests.chaos.people import Guest, Town
@@ -73,9 +74,11 @@ async def test_nothing_is_lost_or_doubled_while_a_release_takes_over_from_the_on
                 for match_id, guests in tables
                 for guest in guests
             ]
+            assert not ground.direct.exists(keys.PROCESSES)  # 0.1.0 knows of no such list
             for process in (*ground.sweepers, *ground.workers, *ground.apis):
                 await exchange(process)
                 await move_on(ground, matches)
+            await until(lambda: ground.direct.hlen(keys.PROCESSES) == 4, SECONDS)
             for task in playing:
                 task.cancel()
             ended = await asyncio.gather(*playing, return_exceptions=True)

@@ -27,7 +27,7 @@ def variants(tmp_path_factory) -> dict[str, list[Manifest]]:
     return all_variants(tmp_path_factory.mktemp("manifests"))
 
 
-@pytest.fixture(params=["local", "production", "production-hpa", "local-keda"])
+@pytest.fixture(params=["local", "production", "production-hpa"])
 def manifests(variants, request) -> list[Manifest]:
     return variants[request.param]
 

@@ -1,6 +1,7 @@
 """Every API process is stopped and started anew, one after the other, while fifty matches go on."""
 
 import asyncio
+import re
 import signal
 import time
 from collections.abc import AsyncIterator
@@ -116,8 +117,9 @@ async def test_a_rolling_restart_loses_nothing_and_doubles_nothing(tmp_path):
     record = town.record
     assert {type(one) for one in ended} <= {asyncio.CancelledError, type(None)}, ended
     assert judge(record, logs, time.time()) == []
-    answers = ("UNAVAILABLE", "500", "502", "504")
-    assert not [why for why in record.failures[asked:] if any(word in why for word in answers)]
+    # Connections were refused or cut; whatever was answered was an answer.
+    answers = re.compile(r"UNAVAILABLE|status=5\d\d|JSONDecodeError")
+    assert not [why for why in record.failures[asked:] if answers.search(why)]
     assert "Traceback" not in "".join(output)
 
 

@@ -91,8 +91,11 @@ deploy-tools: $(DEPLOY)/.ready ## What deploy-check needs, and kubectl if there 
 
 $(DEPLOY)/.ready: requirements-deploy.lock $(READY)
 	@$(PYTHON) -m venv $(DEPLOY)
-	@$(DEPLOY)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
-	  --require-hashes --requirement requirements-deploy.lock
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements-deploy.lock > $(DEPLOY)/uv.lock
+	@$(DEPLOY)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	  --requirement $(DEPLOY)/uv.lock
+	@$(DEPLOY)/bin/uv pip sync --quiet --python $(DEPLOY)/bin/python --require-hashes \
+	  requirements-deploy.lock
 	@command -v kubectl > /dev/null || .ci/kubectl $(DEPLOY)/bin
 	@touch $@
 

@@ -54,7 +54,8 @@ class Leaving:
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), CLOSE]
+                kept = (one for one in message.get("headers", ()) if one[0].lower() != CLOSE[0])
+                message["headers"] = [*kept, CLOSE]
             await send(message)
 
         await self._app(scope, receive, answer)

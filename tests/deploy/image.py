@@ -134,7 +134,7 @@ def until(holds: Callable[[], object], seconds: float) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, f"it does not hold after {seconds} s"
-        time.sleep(0.2)
+        time.sleep(0.5)
 
 
 def allowed(source: str) -> bool:

@@ -39,8 +39,7 @@ def variant(overlay: str, folder: Path, old: str, new: str) -> list[Manifest]:
 
 
 def all_variants(folder: Path) -> dict[str, list[Manifest]]:
-    """Every way to apply the manifests: each overlay, scaled by KEDA and by plain autoscalers."""
+    """Every way to apply the manifests: each overlay, and production without KEDA."""
     found = {overlay: render(ROOT / "k8s" / "overlays" / overlay) for overlay in OVERLAYS}
-    found["production-hpa"] = variant("production", folder / "hpa", "keda", "hpa")
-    found["local-keda"] = variant("local", folder / "keda", "hpa", "keda")
+    found["production-hpa"] = variant("production", folder, "keda", "hpa")
     return found

@@ -1,6 +1,7 @@
 """Every API process is stopped and started anew, one after the other, while fifty matches go on."""
 
 import asyncio
+import re
 import signal
 import time
 from collections.abc import AsyncIterator
@@ -11,7 +12,6 @@ from typing import Final
 import aiohttp
 import pytest
 
-from api.signs import is_fresh
 from tests.chaos.ground import Ground, Process, until
 from tests.chaos.judging import judge
 from tests.chaos.people import Guest, Town
@@ -21,6 +21,7 @@ from tests.chaos.tables import OPEN, PLAYER, bots
 MATCHES: Final = 50
 DRAIN_SECONDS: Final = 1.0
 THOUGHT_SECONDS: Final = 1.5  # of each player over a move, at most
+SIGN_SECONDS: Final = 5.0
 WARM_SECONDS: Final = 8.0  # a decision of a bot at most
 GOING_ON_SECONDS: Final = 15.0  # for every match to go on after the last restart
 
@@ -116,15 +117,16 @@ async def test_a_rolling_restart_loses_nothing_and_doubles_nothing(tmp_path):
     record = town.record
     assert {type(one) for one in ended} <= {asyncio.CancelledError, type(None)}, ended
     assert judge(record, logs, time.time()) == []
-    answers = ("UNAVAILABLE", "500", "502", "504")
-    assert not [why for why in record.failures[asked:] if any(word in why for word in answers)]
+    # Connections were refused or cut; whatever was answered was an answer.
+    answers = re.compile(r"UNAVAILABLE|status=5\d\d|JSONDecodeError")
+    assert not [why for why in record.failures[asked:] if answers.search(why)]
     assert "Traceback" not in "".join(output)
 
 
 async def stop_worker(worker: Process) -> None:
     """Stop a worker politely: it is not ready from then on, and ends when its tasks have."""
     assert worker.mark is not None
-    assert is_fresh(str(worker.mark))
+    assert time.time() - worker.mark.stat().st_mtime < SIGN_SECONDS  # it was made long ago
     worker.send(signal.SIGTERM)
     await until(lambda: not worker.running(), WARM_SECONDS)
     assert not worker.mark.exists()

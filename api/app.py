@@ -12,12 +12,15 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api import tracing
 from api.bootstrap import Parts, build
 from api.browsers import guarded
 from api.cancelling import stop
 from api.drain import Leaving
 from api.errors import Unavailable, Unwritable
 from api.graphql.view import GraphQLView, bad_request
+from api.observe.requests import Observed
+from api.observe.serving import exposed
 from api.patience import patient
 from api.presence import Presence, this_process
 from api.problems import RETRY_AFTER_SECONDS
@@ -35,7 +38,7 @@ class App(Starlette):
 
     def build_middleware_stack(self) -> ASGIApp:
         parts: Parts = self.state.parts
-        return guarded(super().build_middleware_stack(), parts.settings.allowed_origins)
+        return Observed(guarded(super().build_middleware_stack(), parts.settings.allowed_origins))
 
 
 class BodyLimit:
@@ -129,16 +132,26 @@ def _not_ready(status: str, reason: str) -> Response:
     return JSONResponse({"status": status, "reason": reason}, 503, headers)
 
 
+async def metrics(request: Request) -> Response:
+    """The metrics of this process, as Prometheus reads them (docs/observability.md)."""
+    text, media_type = exposed(request.headers.get("accept", ""))
+    return Response(text, headers={"Content-Type": media_type})
+
+
 async def home(_: Request) -> Response:
     """A browser that comes to the root is shown the API."""
     return RedirectResponse("/graphql")
 
 
 async def _pulse(parts: Parts) -> None:
-    """Say once in a while that moves can be made: no clock runs out while nobody says so."""
+    """Say once in a while that moves can be made: no clock runs out while nobody says so.
+
+    With it, what was appended and not answered is counted.
+    """
     while True:
         with contextlib.suppress(Unavailable):
             await parts.store.pulse("api")
+            await parts.service.settle_doubts()
         await asyncio.sleep(PULSE_SECONDS)
 
 
@@ -159,6 +172,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
         for task in tasks:
             await stop(task)
         await parts.close()
+        tracing.shut_down()
 
     app = App(
         routes=[
@@ -167,6 +181,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
             WebSocketRoute("/graphql", graphql),
             Route("/healthz", healthz),
             Route("/readyz", readyz),
+            Route("/metrics", metrics),
             Route("/openapi.json", rest),
             Route("/v1/{rest:path}", rest),
         ],

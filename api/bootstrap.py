@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from redis.asyncio import Redis
 
+from api import tracing
 from api.broker import celery_app
 from api.drain import Drain
 from api.identity.marks import Marks
@@ -53,6 +54,8 @@ class Parts:
         self.series.wake(ring)
         self.lobby.wake(ring)
         self.identity.heed(ring)
+        if ring is not None:
+            tracing.remember(ring.traces)
 
     async def close(self) -> None:
         """Let waiting hints go out and close every connection."""

@@ -11,10 +11,12 @@ from typing import Final
 
 import uvicorn
 
+from api import tracing
 from api.app import create_app
 from api.bootstrap import build
 from api.drain import Drain
 from api.logs import set_up_logging
+from api.observe.serving import prepare
 from api.settings import Settings
 from api.streams import Streams
 
@@ -78,7 +80,9 @@ def _collect_less_often() -> None:
 
 def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT, and while it drains; then what is open has a few seconds."""
-    set_up_logging(settings.log_level)
+    set_up_logging(settings.log_level, settings.log_format)
+    tracing.set_up(settings.tracing, "api")
+    prepare("api")
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     parts = build(settings)
     config = uvicorn.Config(

@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 
 from api.cancelling import end_if_cancelled
 from api.errors import ServiceError, Unauthenticated
+from api.observe.requests import Streaming
 
 T = TypeVar("T")
 
@@ -105,7 +106,7 @@ class Streams:
         Raises:
             Unauthenticated: the token has expired or was revoked.
         """
-        stream = _Stream(permit, self._seconds)
+        stream, streaming = _Stream(permit, self._seconds), Streaming()
         self._open[stream] = None
         if self._end is not None:
             stream.last_until(self._end)
@@ -125,8 +126,10 @@ class Streams:
                         return
                     stream.require_token()
                     yield item
+                    streaming.handed()
         finally:
             del self._open[stream]
+            streaming.end()
 
     def count(self) -> int:
         """How many are open."""

@@ -8,6 +8,7 @@ import logging
 import os
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,8 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from api import signs
-from api.queues import BATCH
+from api.observe.sharing import forget_shared
+from api.queues import BATCH, WATCHDOG_ENDS
 from api.settings import read_settings
 from api.store.connections import connect_blocking
 from workers.consuming import probe
@@ -53,6 +55,9 @@ class Watchdog:
                 signs.give(self._sign)
             self.pause()
         log.error("tasks wait and none is taken: this worker ends, to be started anew")
+        with suppress(RedisError, OSError):
+            self._broker.incr(WATCHDOG_ENDS)  # this process's own count ends with it
+        forget_shared()
         for child in active_children():
             child.terminate()
         os._exit(1)

@@ -69,6 +69,7 @@ def worker(
     ] = 0,
 ) -> None:
     """Run one Celery worker."""
+    from api.observe.sharing import share
     from api.queues import QUEUES
 
     settings = read_settings()
@@ -77,6 +78,8 @@ def worker(
         raise typer.BadParameter(f"there are {', '.join(QUEUES)}", param_hint="--queues")
     signs.take_back(settings.ready_file)  # of the process that ran here before
     os.nice(nice)
+    if settings.metrics_port is not None:
+        share()
     warnings.filterwarnings("ignore", "You're running the worker with superuser")
     _become(
         *("celery", "--app", "workers.app", "--quiet", "worker"),

@@ -18,6 +18,7 @@ from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.subscriptions import GRAPHQL_SSE_PROTOCOL, GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import (
     BaseGraphQLTransportWSHandler,
+    Operation,
 )
 from strawberry.subscriptions.protocols.graphql_transport_ws.types import (
     Message,
@@ -42,6 +43,8 @@ from api.graphql.negotiation import (
 from api.graphql.schema import admit, schema
 from api.graphql.trusted import Untrusted, read_trusted
 from api.limits.buckets import refusal_headers
+from api.observe.requests import websocket_operation
+from api.observe.work import refused
 from api.problems import request_extensions, request_sentence
 
 INIT_SECONDS: Final = 5
@@ -78,8 +81,14 @@ class Handler(BaseGraphQLTransportWSHandler[Context, None]):
         await self._refuse(message["id"], TOO_MANY_OPERATIONS, sentence)
 
     async def _refuse(self, operation_id: str, code: str, sentence: str) -> None:
+        with websocket_operation():
+            refused(code)
         error = GraphQLError(sentence, extensions={"code": code})
         await self.send_message({"id": operation_id, "type": "error", "payload": [error.formatted]})
+
+    async def run_operation(self, operation: Operation[Context, None]) -> None:
+        with websocket_operation():
+            await super().run_operation(operation)
 
     async def cleanup_operation(self, operation_id: str) -> None:
         operation = self.operations.get(operation_id)
@@ -298,6 +307,7 @@ def bad_request(
     code: str = BAD_REQUEST,
 ) -> Response:
     """An answer to what is no GraphQL request, in the form of GraphQL's errors."""
+    refused(code)
     errors = [{"message": sentence, "extensions": {"code": code}}]
     return JSONResponse({"errors": errors}, status, headers)
 
@@ -305,6 +315,7 @@ def bad_request(
 def not_carried_out(error: ServiceError) -> Response:
     """An answer to a request that was refused as a whole, in the form of GraphQL's errors."""
     extensions = request_extensions(error)
+    refused(str(extensions["code"]))
     headers = {}
     if isinstance(error, RateLimited):
         headers = refusal_headers(error)

@@ -15,7 +15,6 @@ from api.settings import Settings
 from tests.deploy.rendering import KUBECTL, ROOT, Manifest, all_variants
 
 PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
-LATE = {"RINGMASTER_METRICS_PORT"}  # heeded by releases that have metrics
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +201,7 @@ def test_secrets_are_referred_to_and_made_on_nobodys_machine_but_ones_own(varian
 
 
 def test_settings_that_are_given_are_settings(variants):
-    known = {f"RINGMASTER_{name.upper()}" for name in Settings.model_fields} | LATE
+    known = {f"RINGMASTER_{name.upper()}" for name in Settings.model_fields}
     for manifests in variants.values():
         for one in of(manifests, "ConfigMap").values():
             assert one["data"].keys() <= known

@@ -16,6 +16,7 @@ from api import tracing
 from api.bootstrap import Parts, build
 from api.browsers import guarded
 from api.cancelling import stop
+from api.drain import Leaving
 from api.errors import Unavailable, Unwritable
 from api.graphql.view import GraphQLView, bad_request
 from api.observe.requests import Observed
@@ -109,6 +110,8 @@ class Patient:
 async def readyz(request: Request) -> Response:
     """Whether requests can be served; if not all of them, what is wrong (docs/durability.md)."""
     parts: Parts = request.app.state.parts
+    if parts.drain.begun:
+        return _not_ready("draining", "the process stops")
     try:
         async with asyncio.timeout(READY_SECONDS):
             await parts.store.probe()
@@ -186,6 +189,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
         exception_handlers={HTTPException: nothing_here, Exception: nothing_here},
     )
     app.add_middleware(Patient)
-    app.add_middleware(BodyLimit)  # outermost: how long a body takes is the client's business
+    app.add_middleware(BodyLimit)  # outside that: how long a body takes is the client's business
+    app.add_middleware(Leaving, drain=parts.drain)
     app.state.parts = parts
     return app

@@ -229,8 +229,25 @@ class Settings(BaseSettings):
         int,
         Field(ge=5, description="Seconds after which a subscription ends politely, to be resumed."),
     ] = 3600
+    drain_seconds: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=300,
+            description=(
+                "Seconds that the API serves on after it was asked to stop; the streams end over "
+                "the second half of them (k8s/README.md). 0: it stops at once."
+            ),
+        ),
+    ] = 0
     ready_file: Annotated[
-        str | None, Field(description="File that a worker makes once it takes tasks (for probes).")
+        str | None,
+        Field(
+            description=(
+                "File that a worker makes once it takes tasks, or a sweeper once it sweeps, and "
+                "touches while it is alive; for probes, by `python -m api.signs`."
+            )
+        ),
     ] = None
     log_level: Annotated[
         str,

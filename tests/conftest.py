@@ -40,6 +40,7 @@ LONG = (
     "test_revocation.py",
     "test_restarts.py",
     "test_chaos.py",
+    "test_rolling.py",
 )
 
 

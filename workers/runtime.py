@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Coroutine
 from contextvars import copy_context
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from celery.signals import (
@@ -13,9 +12,10 @@ from celery.signals import (
     worker_process_shutdown,
     worker_ready,
     worker_shutdown,
+    worker_shutting_down,
 )
 
-from api import tracing
+from api import signs, tracing
 from api.bootstrap import Parts, build
 from api.logs import set_up_logging
 from api.observe.serving import prepare, serve_shared
@@ -109,9 +109,12 @@ def _forget(**_: Any) -> None:
 
 @worker_ready.connect
 def _ready(**_: Any) -> None:
-    ready_file = read_settings().ready_file
-    if ready_file is not None:
-        Path(ready_file).touch()
+    signs.give(read_settings().ready_file)
+
+
+@worker_shutting_down.connect
+def _stopping(**_: Any) -> None:
+    signs.take_back(read_settings().ready_file)
 
 
 @worker_process_shutdown.connect

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from contextlib import suppress
 from typing import Final
 
-from api import tracing
+from api import signs, tracing
 from api.bootstrap import Parts, build
 from api.cancelling import stop
 from api.errors import Refused, Unavailable, Unreadable
@@ -80,6 +80,7 @@ class Sweeper:
                     sweeps.inc()
             except Unavailable as error:
                 log.warning("%s", error)
+            signs.give(self._parts.settings.ready_file)  # active or not, it is at work
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def sweep(self) -> int:
@@ -163,9 +164,11 @@ async def _main() -> None:
     prepare("sweeper")
     for kind in (*KINDS.values(), "seat", "series"):
         catches.labels(kind)
+    signs.take_back(settings.ready_file)
     parts = build(settings)
+    sweeper = Sweeper(parts)
     presence = Presence(parts.processes, this_process(ProcessKind.SWEEPER))
-    telling, sweeper = asyncio.create_task(presence.run()), Sweeper(parts)
+    telling = asyncio.create_task(presence.run())
     sweeping, stopped = asyncio.create_task(sweeper.run()), asyncio.Event()
     sweeping.add_done_callback(lambda _: stopped.set())
     loop = asyncio.get_running_loop()

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from api import signs
 from api.settings import read_settings
 from api.threads import one_thread
 
@@ -75,6 +76,7 @@ def worker(
     chosen = QUEUES if queues is None else tuple(queues.split(","))
     if not set(chosen) <= set(QUEUES):
         raise typer.BadParameter(f"there are {', '.join(QUEUES)}", param_hint="--queues")
+    signs.take_back(settings.ready_file)  # of the process that ran here before
     os.nice(nice)
     if settings.metrics_port is not None:
         share()

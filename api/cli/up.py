@@ -120,6 +120,7 @@ def up(settings: Settings, *, redis_configured: bool) -> int:
 
 def _processes(settings: Settings, redis_url: str, ready_file: Path) -> list[Child]:
     env = {
+        "RINGMASTER_DRAIN_SECONDS": "0",  # there is no other process for its clients to go to
         "RINGMASTER_REDIS_URL": redis_url,
         "RINGMASTER_PORT": str(settings.port),
         "RINGMASTER_HOST": settings.host,

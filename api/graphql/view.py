@@ -20,7 +20,10 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import (
     BaseGraphQLTransportWSHandler,
     Operation,
 )
-from strawberry.subscriptions.protocols.graphql_transport_ws.types import SubscribeMessage
+from strawberry.subscriptions.protocols.graphql_transport_ws.types import (
+    Message,
+    SubscribeMessage,
+)
 from strawberry.types import ExecutionResult, SubscriptionExecutionResult
 
 from api.bootstrap import Parts
@@ -45,6 +48,7 @@ from api.observe.work import refused
 from api.problems import request_extensions, request_sentence
 
 INIT_SECONDS: Final = 5
+SERVICE_RESTART: Final = 1012
 MAX_OPERATIONS: Final = 100  # at a time on one WebSocket connection
 TOO_MANY: Final = 429
 TOO_MANY_OPERATIONS: Final = "TOO_MANY_OPERATIONS"
@@ -91,6 +95,12 @@ class Handler(BaseGraphQLTransportWSHandler[Context, None]):
         if operation is not None:
             operation.completed = True  # it sends nothing more, nor gives up an id used again
         await super().cleanup_operation(operation_id)
+
+    async def send_message(self, message: Message) -> None:
+        await super().send_message(message)
+        ended = message["type"] in ("complete", "error")
+        if ended and not self.operations and self.view.leaving:
+            await self.websocket.close(code=SERVICE_RESTART, reason="The server restarts")
 
     async def handle_task_exception(self, error: Exception) -> None:
         if not isinstance(error, WebSocketDisconnected):  # clients come and go
@@ -145,6 +155,11 @@ class GraphQLView(GraphQL[Context, None]):
             only=settings.documents_only,
         )
         self._gate = Gate(parts.limiter, settings.cost_limit, introspection=settings.introspection)
+
+    @property
+    def leaving(self) -> bool:
+        """Whether a connection whose streams are complete is to be opened elsewhere."""
+        return self._parts.streams.ending
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

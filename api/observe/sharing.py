@@ -1,7 +1,4 @@
-"""The folder in which the processes of a worker count together.
-
-Imports nothing that counts: the library looks for the folder when it is first imported.
-"""
+"""Lets the processes of a worker count together; before the metrics' library is imported."""
 
 import fcntl
 import os
@@ -13,11 +10,12 @@ from typing import Final
 
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"  # by which the library knows that there are several
 _PREFIX: Final = "ringmaster-metrics-"
+_NEW: Final = "ringmaster-new-"
 _LOCK: Final = "lock"
 
 
 def share() -> None:
-    """Let this process and its children count together; to be called before any metric is made.
+    """Let the worker that this process becomes, and its children, count together.
 
     In a folder of their own, which all of them hold locked. What is not, was left by a worker that
     was killed, and is deleted.
@@ -26,12 +24,11 @@ def share() -> None:
         with suppress(OSError), (left / _LOCK).open("r+") as lock:  # another's, or locked
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(left, ignore_errors=True)
-    made = Path(tempfile.mkdtemp(prefix="ringmaster-new-"))
-    # Never closed: it is locked for as long as one of the processes lives.
-    held = os.open(made / _LOCK, os.O_WRONLY | os.O_CREAT, 0o600)
-    fcntl.flock(held, fcntl.LOCK_EX)
+    made = Path(tempfile.mkdtemp(prefix=_NEW))
+    lock_ = os.open(made / _LOCK, os.O_WRONLY | os.O_CREAT, 0o600)
+    fcntl.flock(lock_, fcntl.LOCK_EX)  # until the last of the processes that have it ends
     # Named so once it is locked, or another that begins just now would delete it.
-    folder = made.rename(made.with_name(made.name.replace("ringmaster-new-", _PREFIX)))
+    folder = made.rename(made.with_name(made.name.replace(_NEW, _PREFIX)))
     os.environ[FOLDER] = str(folder)
 
 

@@ -162,6 +162,7 @@ class SocketSitting:
         async for frame in self._ws:
             message = json.loads(frame.data)
             if message["type"] == "next" and message["id"] == "0":
+                assert "errors" not in message["payload"], frame.data
                 update = message["payload"]["data"]["matchUpdates"]
                 self._updates.put_nowait((time.perf_counter(), update))
             elif message["type"] == "next":

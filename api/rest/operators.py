@@ -119,7 +119,7 @@ async def drain_process(
     response_model=models.Revoked,
     summary="End every token of a player, and every stream of these",
     dependencies=takes(Bucket.PLAYS),
-    **documented(401, 403, 415, 422),
+    **documented(401, 403, 404, 415, 422),
 )
 async def revoke_tokens(
     parts: Services,

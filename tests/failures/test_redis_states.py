@@ -147,7 +147,10 @@ WRITES = {
     "createSeries": 'createSeries(input: {{seats: ["casual", "casual"], matches: 1}}) ' + PAYLOAD,
     "cancelSeries": 'cancelSeries(seriesId: "{s}") ' + PAYLOAD,
 }
-OF_OPERATORS = {"cancelMatch"}  # refused by the scope of the token before Redis is asked
+OF_OPERATORS = {  # refused by the scope of the token before Redis is asked
+    *("cancelMatch", "sendDue", "drainProcess", "revokeTokens"),
+    *("stuckMatches", "inspectMatch", "processes", "operatorActs"),
+}
 REST_READS = [
     "/tokens",
     "/bot-levels",

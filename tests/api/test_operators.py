@@ -2,15 +2,14 @@
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 
 import pytest
 from redis.asyncio import Redis
+from typer.testing import CliRunner
 
 from api.bootstrap import Parts, build
+from api.cli.admin import app
 from api.errors import Refused
 from api.operators.ports import Process
 from api.operators.service import Operator
@@ -239,15 +238,8 @@ async def test_the_command_line_does_the_same(stack, client):
     match = await client.create({"kind": "PLAYER"}, {"kind": "BOT"})
 
     def admin(*words: str) -> tuple[int, str]:
-        ran = subprocess.run(
-            [sys.executable, "-m", "api.cli.main", "admin", *words],
-            env={**os.environ, "RINGMASTER_REDIS_URL": stack.redis_url},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        return ran.returncode, ran.stdout or ran.stderr
+        ran = CliRunner().invoke(app, words, env={"RINGMASTER_REDIS_URL": stack.redis_url})
+        return ran.exit_code, ran.stdout or ran.stderr
 
     code, told = await asyncio.to_thread(admin, "cancel", match["id"], "--reason", "A test.")
     assert (code, json.loads(told)["status"]) == (0, "ABANDONED")

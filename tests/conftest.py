@@ -19,7 +19,9 @@ from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError  # noqa: A004
 
+from api.bootstrap import Parts, build
 from api.cli.embedded import embedded_redis, free_port
+from api.settings import Settings
 from api.store.connections import connect
 from tests.client import Client
 from tests.redises import cluster
@@ -135,6 +137,15 @@ async def redis(redis_url: str) -> AsyncIterator[Redis]:
     await client.flushall()
     yield client
     await client.aclose()
+
+
+@pytest.fixture
+async def parts(redis_url: str, redis: Redis) -> AsyncIterator[Parts]:
+    """The services on an empty Redis beside which nobody works."""
+    assert await redis.dbsize() == 0
+    parts = build(Settings(redis_url=redis_url))
+    yield parts
+    await parts.close()
 
 
 @dataclass

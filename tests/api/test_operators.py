@@ -2,19 +2,17 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 
 import pytest
 from redis.asyncio import Redis
 from typer.testing import CliRunner
 
-from api.bootstrap import Parts, build
+from api.bootstrap import Parts
 from api.cli.admin import app
 from api.errors import Refused
 from api.operators.ports import Process
 from api.operators.service import Operator
 from api.presence import Presence, this_process
-from api.settings import Settings
 from api.store import keys
 from api.store.operators import KEPT_SECONDS, SILENT_MS, RedisProcesses
 from api.values import NewMatch
@@ -50,15 +48,6 @@ ROUTES = [
     ("POST", "/players/x/revoke-tokens", {"reason": "y"}),
     ("GET", "/acts", None),
 ]
-
-
-@pytest.fixture
-async def parts(redis_url: str, redis: Redis) -> AsyncIterator[Parts]:
-    """The services on a Redis beside which nobody works."""
-    assert await redis.dbsize() == 0
-    parts = build(Settings(redis_url=redis_url))
-    yield parts
-    await parts.close()
 
 
 async def open_match(parts: Parts, *seats: Seat) -> str:

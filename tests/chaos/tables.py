@@ -41,6 +41,22 @@ async def house(town: Town, level: str) -> None:
         await asyncio.sleep(REST_SECONDS)
 
 
+async def sit_down(
+    town: Town, number: int, others: list[dict[str, str]]
+) -> tuple[str, list[Guest]]:
+    """A match of two people, one by GraphQL and one by REST, and others."""
+    guests = [town.guest(rest=rest, keyed=True) for rest in (False, True)]
+    for guest in guests:
+        await guest.sign_in()
+    opening = {"seats": [PLAYER, OPEN, *others], "visibility": "PUBLIC"}
+    match_id = (await guests[0].surely("createMatch", opening, f"open-{number}"))["id"]
+    joining = {"matchId": match_id, "name": "P"}
+    await guests[1].surely("joinMatch", joining, f"join-{number}")
+    town.record.matches.append(match_id)
+    town.record.keyed |= {(match_id, 0), (match_id, 1)}
+    return match_id, guests
+
+
 async def _play(
     town: Town, guests: list[Guest], seats: list[Any], *watchers: Guest, **more: Any
 ) -> None:

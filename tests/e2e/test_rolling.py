@@ -14,9 +14,9 @@ import pytest
 
 from tests.chaos.ground import Ground, Process, until
 from tests.chaos.judging import judge
-from tests.chaos.people import Guest, Town
+from tests.chaos.people import Town
 from tests.chaos.records import read_log
-from tests.chaos.tables import OPEN, PLAYER, bots
+from tests.chaos.tables import bots, sit_down
 
 MATCHES: Final = 50
 DRAIN_SECONDS: Final = 1.0
@@ -24,20 +24,6 @@ THOUGHT_SECONDS: Final = 1.5  # of each player over a move, at most
 SIGN_SECONDS: Final = 5.0
 WARM_SECONDS: Final = 8.0  # a decision of a bot at most
 GOING_ON_SECONDS: Final = 15.0  # for every match to go on after the last restart
-
-
-async def sit_down(town: Town, number: int) -> tuple[str, list[Guest]]:
-    """A match of two people, by GraphQL and WebSocket and by REST and SSE, and a bot."""
-    guests = [town.guest(rest=rest, keyed=True) for rest in (False, True)]
-    for guest in guests:
-        await guest.sign_in()
-    opening = {"seats": [PLAYER, OPEN, *bots(1, "casual")], "visibility": "PUBLIC"}
-    match_id = (await guests[0].surely("createMatch", opening, f"open-{number}"))["id"]
-    joining = {"matchId": match_id, "name": "P"}
-    await guests[1].surely("joinMatch", joining, f"join-{number}")
-    town.record.matches.append(match_id)
-    town.record.keyed |= {(match_id, 0), (match_id, 1)}
-    return match_id, guests
 
 
 async def restart(http: aiohttp.ClientSession, process: Process) -> None:
@@ -90,7 +76,9 @@ async def test_a_rolling_restart_loses_nothing_and_doubles_nothing(tmp_path):
         ground = Ground(tmp_path, http, house=1, RINGMASTER_DRAIN_SECONDS=str(DRAIN_SECONDS))
         async with ground:
             town = Town(http, ground.addresses, Random(1), thought=THOUGHT_SECONDS)
-            tables = await asyncio.gather(*(sit_down(town, n) for n in range(MATCHES)))
+            tables = await asyncio.gather(
+                *(sit_down(town, n, bots(1, "casual")) for n in range(MATCHES))
+            )
             playing = [
                 asyncio.create_task(guest.follow(match_id, plays=True))
                 for match_id, guests in tables

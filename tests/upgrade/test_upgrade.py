@@ -17,28 +17,14 @@ import pytest
 from api.store import keys
 from tests.chaos.ground import Ground, Process, until
 from tests.chaos.judging import judge
-from tests.chaos.people import Guest, Town
+from tests.chaos.people import Town
 from tests.chaos.records import read_log
-from tests.chaos.tables import OPEN, PLAYER, bots
+from tests.chaos.tables import bots, sit_down
 
 ROOT: Final = Path(__file__).parents[2]
 BEFORE: Final = Path(__file__).parent / "ringmaster-0.1.0.tar.xz"
 MATCHES: Final = 6
 SECONDS: Final = 60.0  # for what is waited for
-
-
-async def sit_down(town: Town, number: int) -> tuple[str, list[Guest]]:
-    """A match of two people, by GraphQL and by REST, and two bots."""
-    guests = [town.guest(rest=rest, keyed=True) for rest in (False, True)]
-    for guest in guests:
-        await guest.sign_in()
-    opening = {"seats": [PLAYER, OPEN, *bots(2, "regular")], "visibility": "PUBLIC"}
-    match_id = (await guests[0].surely("createMatch", opening, f"open-{number}"))["id"]
-    joining = {"matchId": match_id, "name": "P"}
-    await guests[1].surely("joinMatch", joining, f"join-{number}")
-    town.record.matches.append(match_id)
-    town.record.keyed |= {(match_id, 0), (match_id, 1)}
-    return match_id, guests
 
 
 async def exchange(process: Process) -> None:
@@ -67,7 +53,9 @@ async def test_nothing_is_lost_or_doubled_while_a_release_takes_over_from_the_on
         path = f"{tmp_path / 'before'}:{ROOT}"
         async with Ground(tmp_path, http, house=1, PYTHONPATH=path) as ground:
             town = Town(http, ground.addresses, Random(1), thought=1.0)
-            tables = await asyncio.gather(*(sit_down(town, n) for n in range(MATCHES)))
+            tables = await asyncio.gather(
+                *(sit_down(town, n, bots(2, "regular")) for n in range(MATCHES))
+            )
             matches = [match_id for match_id, _ in tables]
             playing = [
                 asyncio.create_task(guest.follow(match_id, plays=True))

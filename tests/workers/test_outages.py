@@ -3,16 +3,14 @@
 # mypy: disable-error-code="union-attr"
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from redis.asyncio import Redis
 
-from api.bootstrap import Parts, build
+from api.bootstrap import Parts
 from api.ledger import now_ms
 from api.service import MatchService
-from api.settings import Settings
 from api.store import keys
 from api.store.connections import connect
 from api.store.redis import RedisDirectory, RedisStore
@@ -26,14 +24,6 @@ from workers.outages import APART_MS, RECONNECT_MS, SILENCE_MS, Outages
 from workers.sweeper import Sweeper
 
 HOUR = 3_600_000
-
-
-@pytest.fixture
-async def parts(redis_url: str, redis: Redis) -> AsyncIterator[Parts]:
-    assert await redis.dbsize() == 0
-    parts = build(Settings(redis_url=redis_url))
-    yield parts
-    await parts.close()
 
 
 async def pulse(redis: Redis, **ago: int) -> int:

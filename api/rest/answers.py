@@ -13,11 +13,11 @@ from starlette.exceptions import HTTPException
 from api.errors import RateLimited, Refused, ServiceError
 from api.limits.buckets import refusal_headers
 from api.problems import problem, request_extensions, request_sentence, status_of
-from api.values import Answer
+from api.values import Answer, Moment
 from engine.errors import RuleError
 from schema.codes import ErrorCode
 from schema.rest.base import Model
-from schema.rest.match import match_of
+from schema.rest.plain import match_json
 from schema.rest.problem import FieldProblem, Problem
 
 PROBLEM: Final = "application/problem+json"
@@ -33,8 +33,16 @@ def answer(model: Model, status: int = 200, **headers: str) -> Response:
 
 def match_answer(found: Answer, status: int = 200, **headers: str) -> Response:
     """A match, with its version as the entity tag (RFC 9110)."""
-    match = match_of(found.view, found.version, found.hash)
-    return answer(match, status, ETag=f'"{found.version}"', **headers)
+    headers["ETag"] = f'"{found.version}"'
+    return Response(encoded_match(found), status, headers, "application/json")
+
+
+def encoded_match(found: Answer | Moment) -> bytes:
+    """A match as JSON, encoded once for its answer and for all followers who may know as much."""
+    made: bytes | None = found.encoded.get("match")
+    if made is None:
+        made = found.encoded["match"] = match_json(found.view, found.version, found.hash)
+    return made
 
 
 def documented(*statuses: int, **more: Any) -> dict[str, Any]:

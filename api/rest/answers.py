@@ -1,7 +1,7 @@
 """What a route answers: a model as JSON, or a problem document (RFC 9457)."""
 
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -61,31 +61,45 @@ class Route(APIRoute):
         handler = super().get_route_handler()
 
         async def guarded(request: Request) -> Response:
-            response = await answered(request)
-            response.headers.update(getattr(request.state, "rate_limit", {}))
-            return response
-
-        async def answered(request: Request) -> Response:
-            try:
-                return await handler(request)
-            except RateLimited as error:
-                refusal = problem_answer(told(error))
-                refusal.headers.update(refusal_headers(error))
-                return refusal
-            except (RuleError, ServiceError) as error:
-                return problem_answer(told(error))
-            except RequestValidationError as error:
-                return problem_answer(malformed(request, error))
-            except HTTPException as error:
-                if error.status_code != HTTPStatus.BAD_REQUEST:
-                    raise
-                # Nested beyond what can be read, or no text at all.
-                return problem_answer(_unreadable())
-            except Exception as error:  # noqa: BLE001 - its text could carry a hidden card
-                log.error("unexpected %s at %s", type(error).__name__, self.path)  # noqa: TRY400
-                return problem_answer(_problem(500, "INTERNAL", "Something failed on our side."))
+            return await answered(request, handler, self.path)
 
         return guarded
+
+
+async def answered(
+    request: Request, work: Callable[[Request], Awaitable[Response]], path: str
+) -> Response:
+    """What ``work`` answers, or what its failure is told as; with what is left of a bucket.
+
+    Raises:
+        HTTPException: what is answered by the application, such as 404 or 405.
+    """
+    response = await _answered(request, work, path)
+    response.headers.update(getattr(request.state, "rate_limit", {}))
+    return response
+
+
+async def _answered(
+    request: Request, work: Callable[[Request], Awaitable[Response]], path: str
+) -> Response:
+    try:
+        return await work(request)
+    except RateLimited as error:
+        refusal = problem_answer(told(error))
+        refusal.headers.update(refusal_headers(error))
+        return refusal
+    except (RuleError, ServiceError) as error:
+        return problem_answer(told(error))
+    except RequestValidationError as error:
+        return problem_answer(malformed(request, error))
+    except HTTPException as error:
+        if error.status_code != HTTPStatus.BAD_REQUEST:
+            raise
+        # Nested beyond what can be read, or no text at all.
+        return problem_answer(_unreadable())
+    except Exception as error:  # noqa: BLE001 - its text could carry a hidden card
+        log.error("unexpected %s at %s", type(error).__name__, path)  # noqa: TRY400
+        return problem_answer(_problem(500, "INTERNAL", "Something failed on our side."))
 
 
 def told(error: RuleError | ServiceError) -> Problem:

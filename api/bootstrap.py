@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 
 from api.broker import celery_app
-from api.identity.issuer import Issuer, Keys
 from api.identity.marks import Marks
+from api.identity.recogniser import Outside
 from api.identity.service import Identity
 from api.jobs import CeleryJobs
 from api.levels import adopt_levels
@@ -44,7 +44,7 @@ class Parts:
     limiter: Limiter
     processes: RedisProcesses
     operators: Operators
-    issuer_keys: Keys | None = None
+    outside: Outside | None = None
 
     def heed(self, ring: Ring | None) -> None:
         """Take in what happened, in whichever process; None: anything may have."""
@@ -55,8 +55,8 @@ class Parts:
     async def close(self) -> None:
         """Let waiting hints go out and close every connection."""
         self.jobs.close()
-        if self.issuer_keys is not None:
-            self.issuer_keys.close()
+        if self.outside is not None:
+            self.outside.close()
         await self.redis.aclose()
 
 
@@ -80,13 +80,13 @@ def build(settings: Settings) -> Parts:
     service = MatchService(store, directory, jobs, limits=limits)
     series = SeriesService(RedisSeriesStore(redis), jobs, limits=limits)
     streams, secret = Streams(settings.stream_seconds), settings.secret.get_secret_value()
-    keys = Keys(settings.jwks_url) if settings.jwks_url else None
+    outside = _issuer(settings, secret)
     identity = Identity(
         RedisTokens(redis, settings.replicas),
         streams,
         ttl=settings.guest_ttl,
         secret=secret,
-        outside=_issuer(settings, keys, secret),
+        outside=outside,
     )
     processes = RedisProcesses(redis)
     operators = Operators(
@@ -111,13 +111,17 @@ def build(settings: Settings) -> Parts:
         limiter=_limiter(settings, redis),
         processes=processes,
         operators=operators,
-        issuer_keys=keys,
+        outside=outside,
     )
 
 
-def _issuer(settings: Settings, keys: Keys | None, secret: str) -> Issuer | None:
-    if keys is None or settings.jwt_issuer is None or settings.jwt_audience is None:
+def _issuer(settings: Settings, secret: str) -> Outside | None:
+    if settings.jwks_url is None or settings.jwt_issuer is None or settings.jwt_audience is None:
         return None
+    # Here, as what checks signatures takes long to import and most processes need none of it.
+    from api.identity.issuer import Issuer, Keys  # noqa: PLC0415
+
+    keys = Keys(settings.jwks_url)
     return Issuer(keys, settings.jwt_issuer, settings.jwt_audience, Marks(secret))
 
 

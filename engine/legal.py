@@ -1,8 +1,10 @@
 """What the viewer's own seat may do, from its view alone (rules: Show, Scout, Scout & Show)."""
 
+from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import assert_never
+from functools import lru_cache
+from typing import Final, assert_never
 
 from engine.actions import Action, ChooseHand, End, Scout, ScoutAndShow, Show
 from engine.cards import Card, Cards
@@ -65,9 +67,7 @@ def scout_and_shows(view: View) -> tuple[ScoutThenShows, ...]:
     you, round_ = turn
     found: list[ScoutThenShows] = []
     for end in End:
-        for flip in (False, True):
-            card, left = taken(round_.table, end, flip)
-            found += _shows_per_gap(tops_of(you.hand), end, flip, card.top, left)
+        found += _scouts_then_shows(tops_of(you.hand), round_.table, end)
     return tuple(found)
 
 
@@ -156,38 +156,43 @@ def is_legal(view: View, action: Action) -> bool:
     return any((o.first, o.size) == (action.first, action.count) for o in options)
 
 
-def _shows_per_gap(
-    tops: list[int], end: End, flip: bool, top: int, left: Cards
-) -> Iterator[ScoutThenShows]:
+def _scouts_then_shows(tops: list[int], table: Cards, end: End) -> Iterator[ScoutThenShows]:
     # A card in a gap leaves the sets to both sides as they are, so only those with it are new.
-    beating = strength(tops_of(left))
-    before = sets_in(tops, beating)[::-1]
-    after = [s._replace(first=s.first + 1) for s in before]
-    for gap in range(len(tops) + 1):
-        options = [s for s in before if s.first + s.size <= gap]
-        options += sets_with([*tops[:gap], top, *tops[gap:]], gap, beating)
-        options += [s for s in after if s.first > gap]
-        if options:
-            yield ScoutThenShows(end, gap, flip, tuple(options))
+    beating = strength(tops_of(taken(table, end, flip=False)[1]))
+    found = sets_in(tops, beating)[::-1]
+    moved = [SetAt(first + 1, size, kind, worth) for first, size, kind, worth in found]
+    firsts = [s.first for s in moved]
+    gaps = range(len(tops) + 1)
+    before = [[s for s in found[: bisect(firsts, gap)] if s[0] + s[1] <= gap] for gap in gaps]
+    after = [moved[bisect(firsts, gap) :] for gap in gaps]
+    for flip in (False, True):
+        top = taken(table, end, flip)[0].top
+        for gap in gaps:
+            options = (*before[gap], *sets_with(tops, top, gap, beating), *after[gap])
+            if options:
+                yield ScoutThenShows(end, gap, flip, options)
 
 
-_new = ScoutAndShow.__new__
-_set_seat, _set_end, _set_gap, _set_flip, _set_first, _set_count = (
-    getattr(ScoutAndShow, name).__set__
-    for name in ("seat", "end", "insert_at", "flip", "first", "count")
-)
+class _AfterScout(dict[int, ScoutAndShow]):
+    """The Scout & Shows that begin with one scout, each made when first asked for.
+
+    A position has up to some 3,200, and making a frozen dataclass takes longer than finding that
+    it is legal. Between positions most are alike.
+    """
+
+    def __init__(self, seat: int, end: End, gap: int, flip: bool) -> None:
+        super().__init__()
+        self._scout = seat, end, gap, flip
+
+    def __missing__(self, show: int) -> ScoutAndShow:
+        made = self[show] = ScoutAndShow(*self._scout, *divmod(show, _FIRST))
+        return made
 
 
-def _scout_and_show_actions(seat: int, option: ScoutThenShows) -> Iterator[ScoutAndShow]:
-    # A position has up to some 3,200 of these. Setting the slots of a new object takes half the
-    # time of a frozen dataclass's constructor.
-    end, gap, flip = option.end, option.insert_at, option.flip
-    for first, count, _, _ in option.shows:
-        action = _new(ScoutAndShow)
-        _set_seat(action, seat)
-        _set_end(action, end)
-        _set_gap(action, gap)
-        _set_flip(action, flip)
-        _set_first(action, first)
-        _set_count(action, count)
-        yield action
+_FIRST: Final = 1 << 6  # a show's number is its first card times this, and how many there are
+_after_scout = lru_cache(maxsize=1 << 10)(_AfterScout)  # of hands up to 12 cards there are 260
+
+
+def _scout_and_show_actions(seat: int, option: ScoutThenShows) -> list[ScoutAndShow]:
+    made = _after_scout(seat, option.end, option.insert_at, option.flip)
+    return [made[first * _FIRST + size] for first, size, _, _ in option.shows]

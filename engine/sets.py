@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from engine.cards import HIGHEST, Cards
 
@@ -26,7 +26,7 @@ class SetAt(NamedTuple):
 
 
 NO_STRENGTH = 0
-_COUNT = 5  # a strength holds the number of cards from this bit on
+COUNT: Final = 5  # a strength holds the number of cards from this bit on
 
 
 def kind_of(tops: Sequence[int]) -> SetKind | None:
@@ -49,7 +49,7 @@ def kind_of(tops: Sequence[int]) -> SetKind | None:
 
 def rank(count: int, matching: int, smallest: int) -> int:
     """One integer that orders as (count, 1 if matching else 0, smallest top)."""
-    return count << _COUNT | matching << 4 | smallest
+    return count << COUNT | matching << 4 | smallest
 
 
 def strength(tops: Sequence[int]) -> int:
@@ -69,7 +69,7 @@ def tops_of(cards: Cards) -> list[int]:
 
 def sets_in(tops: Sequence[int], beating: int = NO_STRENGTH) -> list[SetAt]:
     """Every set in a hand that is stronger than ``beating``, from the right, in one pass."""
-    fewest = max(2, beating >> _COUNT)  # fewer cards are never stronger
+    fewest = max(2, beating >> COUNT)  # fewer cards are never stronger
     match = rise = fall = 0  # how far each kind of run reaches from the position to its right
     right = -HIGHEST  # follows nothing
     found: list[SetAt] = []
@@ -97,23 +97,31 @@ def sets_in(tops: Sequence[int], beating: int = NO_STRENGTH) -> list[SetAt]:
     return found
 
 
-def sets_with(tops: Sequence[int], at: int, beating: int = NO_STRENGTH) -> list[SetAt]:
-    """Those of ``sets_in`` that hold the card at position ``at``, in no particular order."""
+def sets_with(tops: Sequence[int], top: int, gap: int, beating: int = NO_STRENGTH) -> list[SetAt]:
+    """The sets that a card of this top is part of in a gap of a hand, in no particular order.
+
+    As many as ``sets_in`` finds with it in the hand that the card has been put into.
+    """
     found: list[SetAt] = []
-    single = rank(1, 0, tops[at])
+    single = rank(1, 0, top)
     if single > beating:
-        found.append(SetAt(at, 1, SetKind.SINGLE, single))
+        found.append(SetAt(gap, 1, SetKind.SINGLE, single))
+    size = len(tops)
+    to_it = top - tops[gap - 1] if gap else HIGHEST
+    from_it = tops[gap] - top if gap < size else HIGHEST
     for step in (0, 1, -1):
-        kind = SetKind.CONSECUTIVE if step else SetKind.MATCHING
-        left = right = at  # the longest run of this step through the card
-        while left > 0 and tops[left] - tops[left - 1] == step:
-            left -= 1
-        while right < len(tops) - 1 and tops[right + 1] - tops[right] == step:
+        if step not in (to_it, from_it):
+            continue
+        left = right = 0  # how many cards go on from it to both sides
+        while left < gap and tops[gap - left - 1] == top - (left + 1) * step:
+            left += 1
+        while right < size - gap and tops[gap + right] == top + (right + 1) * step:
             right += 1
-        for first in range(left, at + 1):
-            for last in range(max(at, first + 1), right + 1):
-                size = last - first + 1
-                worth = rank(size, not step, min(tops[first], tops[last]))
+        kind = SetKind.CONSECUTIVE if step else SetKind.MATCHING
+        for before in range(left, -1, -1):
+            for after in range(0 if before else 1, right + 1):
+                count = before + after + 1
+                worth = rank(count, not step, min(top - before * step, top + after * step))
                 if worth > beating:
-                    found.append(SetAt(first, size, kind, worth))
+                    found.append(SetAt(gap - before, count, kind, worth))
     return found

@@ -145,7 +145,7 @@ def batch_workers(folder: Path) -> list[int]:
                 continue
             command = (entry / "cmdline").read_bytes().split(b"\0")
             ours = f"RINGMASTER_TEST_FOLDER={folder}".encode() in (entry / "environ").read_bytes()
-            if ours and b"celery" in command and b"batch" in command:
+            if ours and b"worker" in command and b"batch" in command:
                 found[int(entry.name)] = int((entry / "stat").read_text().rsplit(")")[1].split()[1])
         except OSError:
             continue

@@ -1,7 +1,9 @@
 """``ringmaster``: every process and every tool as a command."""
 
 import os
+import runpy
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +28,14 @@ def _settings(port: int | None = None) -> Any:
     if port is not None:
         os.environ["RINGMASTER_PORT"] = str(port)
     return read_settings()
+
+
+def _become(module: str, *arguments: str) -> None:
+    """Go on as ``python -m module``, in this process: another would import everything once more."""
+    if not sys.flags.safe_path and sys.path[0] in {"", str(Path.cwd())}:
+        del sys.path[0]  # not from somebody's folder, as above
+    sys.argv = [module, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 @app.command()
@@ -65,23 +75,20 @@ def worker(
     if not set(chosen) <= set(QUEUES):
         raise typer.BadParameter(f"there are {', '.join(QUEUES)}", param_hint="--queues")
     os.nice(nice)
-    os.execv(  # noqa: S606 - our own interpreter
-        sys.executable,
-        [
-            *(sys.executable, "-W", "ignore:You're running the worker with superuser"),
-            *("-m", "celery", "--app", "workers.app", "--quiet", "worker"),
-            *("--queues", ",".join(chosen)),
-            *("--concurrency", str(processes or settings.worker_concurrency)),
-            *("--loglevel", "warning", "-O", "fair"),
-            *("--without-gossip", "--without-mingle", "--without-heartbeat"),
-        ],
+    warnings.filterwarnings("ignore", "You're running the worker with superuser")
+    _become(
+        *("celery", "--app", "workers.app", "--quiet", "worker"),
+        *("--queues", ",".join(chosen)),
+        *("--concurrency", str(processes or settings.worker_concurrency)),
+        *("--loglevel", "warning", "-O", "fair"),
+        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
     )
 
 
 @app.command()
 def sweeper() -> None:
     """Run the sweeper; of several, one is active."""
-    os.execv(sys.executable, [sys.executable, "-m", "workers.sweeper"])  # noqa: S606
+    _become("workers.sweeper")
 
 
 @app.command()

@@ -124,6 +124,9 @@ class Issuer:
             seed=self._marks.seed(token),
         )
 
+    def close(self) -> None:
+        self._keys.close()
+
     def _claims(self, token: str, key: PyJWK) -> dict[str, Any]:
         try:
             return jwt.decode(

@@ -29,6 +29,10 @@ class Outside(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Let go of what it holds."""
+        ...
+
 
 class Recogniser:
     """Knows callers by their tokens, and forgets those that are revoked."""

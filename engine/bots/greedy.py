@@ -1,12 +1,13 @@
 """The first two levels: show the longest set, else take the card that links best."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from random import Random
 
 from engine.actions import Action, ChooseHand, Scout, ScoutAndShow, Show
 from engine.cards import Cards, flipped
-from engine.legal import may_choose, scout_and_shows, scout_ends, shows
-from engine.sets import SetAt, sets_in, tops_of
+from engine.legal import may_choose, scout_and_shows, scout_ends, shows, taken
+from engine.sets import SetAt, sets_in, sets_with, tops_of
 from engine.views import History, OwnSeat, View
 
 WORTH_THE_CHIP = 3  # cards in a show that make a Scout & Show worth its chip
@@ -39,7 +40,26 @@ def casual(view: View, history: History, budget: int, seed: int) -> Action:  # n
 
 def structure(tops: Sequence[int]) -> int:
     """How well a hand hangs together: the squares of the sizes of all sets in it."""
-    return sum(found.size * found.size for found in sets_in(tops) if found.size > 1)
+    return squares(sets_in(tops))
+
+
+def squares(sets: Iterable[SetAt]) -> int:
+    """The squares of the sizes of sets of two cards and more, added up."""
+    return sum([size * size for _, size, _, _ in sets if size > 1])
+
+
+def broken(tops: Sequence[int]) -> list[int]:
+    """What a card of no set takes from the structure of a hand, by the gap it is put into."""
+    lost = [0] * (len(tops) + 1)
+    for first, size, _, _ in sets_in(tops):
+        for gap in range(first + 1, first + size):
+            lost[gap] += size * size
+    return lost
+
+
+def made(tops: Sequence[int], top: int, gap: int) -> int:
+    """What the sets that a card becomes part of in a gap add to the structure of a hand."""
+    return squares(sets_with(tops, top, gap))
 
 
 def ranked(view: View) -> list[Action]:
@@ -72,13 +92,16 @@ def _longest_weakest(option: SetAt) -> tuple[int, int]:
 
 def _big_scout_and_shows(view: View, you: OwnSeat) -> list[Action]:
     found = [
-        (show.strength, ScoutAndShow(you.seat, o.end, o.insert_at, o.flip, show.first, show.size))
-        for o in scout_and_shows(view)
-        for show in o.shows
+        (show.strength, scout, show)
+        for scout in scout_and_shows(view)
+        for show in scout.shows
         if show.size >= WORTH_THE_CHIP
     ]
-    found.sort(key=lambda pair: -pair[0])
-    return [action for _, action in found[:1]]
+    if not found:
+        return []
+    _, scout, show = max(found, key=itemgetter(0))  # the first of equals
+    gap, flip = scout.insert_at, scout.flip
+    return [ScoutAndShow(you.seat, scout.end, gap, flip, show.first, show.size)]
 
 
 def _linking_scouts(view: View, you: OwnSeat) -> list[Action]:
@@ -86,12 +109,14 @@ def _linking_scouts(view: View, you: OwnSeat) -> list[Action]:
     if round_ is None:
         return []
     tops = tops_of(you.hand)
+    lost = broken(tops)
     found = []
     for end in scout_ends(view):
-        card = round_.table[0 if end == "LEFT" else -1]
-        for flip, top in ((False, card.top), (True, card.bottom)):
-            for gap in range(len(tops) + 1):
-                worth = structure([*tops[:gap], top, *tops[gap:]])
-                found.append((worth, Scout(you.seat, end, gap, flip)))
-    found.sort(key=lambda pair: -pair[0])
+        for flip in (False, True):
+            card, _ = taken(round_.table, end, flip)
+            found += [
+                (made(tops, card.top, gap) - lost[gap], Scout(you.seat, end, gap, flip))
+                for gap in range(len(tops) + 1)
+            ]
+    found.sort(key=itemgetter(0), reverse=True)
     return [action for _, action in found]

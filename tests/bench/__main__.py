@@ -10,6 +10,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +38,10 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "starts": starts,
     "latency": latency,
 }
+BESIDE_PEERS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
+    "moves": against_peers,
+    "rules": partial(rules, peers=True),
+}
 SECONDS: Final = 600  # after which no other part is begun; the longest is the last
 
 
@@ -49,8 +54,7 @@ def main() -> None:
     wanted = [part for part in args.only.split(",") if part] or list(PARTS)
     if unknown := set(wanted) - set(PARTS):
         parser.error(f"there is no part {', '.join(unknown)}")
-    parts = dict(PARTS, moves=against_peers) if args.peers else PARTS
-    parts = {**PARTS, "moves": against_peers} if args.peers else PARTS
+    parts = {**PARTS, **BESIDE_PEERS} if args.peers else PARTS
     console, mood, began = wide(), Mood(), time.monotonic()
     mood.look()
     found: dict[str, list[Figure]] = {}

@@ -141,10 +141,10 @@ def part(pid: int) -> str:
     """Which part of a stack a process is that `ringmaster up` has started."""
     words = command(pid)
     for name, mark in (
-        ("api", "api.cli.main api"),
-        ("sweeper", "workers.sweeper"),
+        ("api", "main api"),
+        ("sweeper", "main sweeper"),
         ("batch worker", "--queues batch"),
-        ("worker", "celery"),
+        ("worker", "main worker"),
     ):
         if mark in words:
             return name

@@ -142,6 +142,17 @@ class SocketSitting:
         await self._ws.close()
 
     async def _read(self) -> None:
+        """Hand over what comes; whoever still waits at the end is told why it is in vain."""
+        why: Exception = ConnectionError("the connection has ended")
+        try:
+            await self._hand_over()
+        except Exception as error:  # noqa: BLE001 - raised where it is waited for
+            why = error
+        for answer in self._answers.values():
+            answer.set_exception(why)
+        self._updates.put_nowait(None)
+
+    async def _hand_over(self) -> None:
         async for frame in self._ws:
             message = json.loads(frame.data)
             if message["type"] == "next" and message["id"] == "0":
@@ -151,8 +162,7 @@ class SocketSitting:
                 version = _data(message["payload"])["match"]["version"]
                 self._answers.pop(message["id"]).set_result(version)
             elif message.get("id") == "0":
-                break  # complete, or an error
-        self._updates.put_nowait(None)
+                return  # complete, or an error
 
     async def updates(self) -> AsyncIterator[Arrival]:
         while (arrival := await self._updates.get()) is not None:

@@ -7,13 +7,12 @@ from statistics import median
 from typing import Final
 
 from engine.audit import audit
-from engine.bots import LEVELS
 from engine.legal import legal_actions
 from engine.notation import parse_view
 from engine.replay import document
-from engine.views import view
 from tests.bench.figures import Figure, middle
-from tests.builders import logged, play_out
+from tests.bench.playouts import match, playouts
+from tests.builders import logged
 
 RUNS: Final = 5
 # Hands that scouted again and again, found by a search among random play.
@@ -41,16 +40,6 @@ def cpu_of(work: Callable[[], int]) -> list[float]:
     return found
 
 
-def greedy() -> int:
-    """Play four whole matches of four by a greedy level; the number of commits."""
-    return sum(len(_match(seed)) for seed in range(4))
-
-
-def _match(seed: int) -> list:
-    level = LEVELS["regular"]
-    return play_out(4, seed, lambda m, s, c: level.action(view(m, s), (), c.getrandbits(32)))
-
-
 def listing(which: str, text: str, **limits: float) -> Figure:
     """What it takes to list the legal actions of a position."""
     seen = parse_view(text)
@@ -60,18 +49,12 @@ def listing(which: str, text: str, **limits: float) -> Figure:
     return middle(what, [each / 1000 for each in runs], "ms", **limits)
 
 
-def rules() -> Iterator[Figure]:
-    """What the rules cost, in one process, no I/O."""
-    yield middle(
-        "greedy playouts of four: decide, evolve, view and the greedy bot",
-        [1e6 / each for each in cpu_of(greedy)],
-        "actions/s",
-        target=100_000,
-        at_least=True,
-    )
+def rules(*, peers: bool = False) -> Iterator[Figure]:
+    """What the rules cost, in one process, no I/O; ``peers``: beside another's."""
+    yield from playouts(peers=peers)
     yield listing("a long", LONG, target=3, moonshot=1)
     yield listing("the longest known", LONGEST)
-    replays = [json.dumps(document(logged(_match(seed)))) for seed in range(10)]
+    replays = [json.dumps(document(logged(match(seed)))) for seed in range(10)]
     parse = cpu_of(lambda: len([json.loads(replay) for replay in replays]))
     parsed = [json.loads(replay) for replay in replays]
     checked = cpu_of(lambda: sum(audit(replay) == [] for replay in parsed))

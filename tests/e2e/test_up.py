@@ -206,7 +206,7 @@ async def test_what_dies_is_replaced_and_hanging_up_leaves_the_matches_and_no_pr
     async with Client(stack.url) as ann:
         await ann.sign_in("Ann")
         waiting = await ann.create(PLAYER, {"kind": "OPEN"}, visibility="PUBLIC")
-        for victim in ("sweeper", "api.cli.main api", "celery", "valkey-server"):
+        for victim in ("main sweeper", "main api", "main worker", "valkey-server"):
             before = set(processes_of(mark))
             assert len(before) >= 5
             os.kill(pid_of(mark, victim), signal.SIGKILL)

@@ -92,14 +92,14 @@ def _line(seen: View, told: Mapping[str, str]) -> str:
         "turn": _seat(r.turn),
         "table": _cards(r.table) if r.owner is None else f"{_cards(r.table)}@{r.owner}",
         "scouts": str(r.scouts_in_a_row),
-        "captured": _numbers(seat.captured for seat in seats),
-        "chips": _numbers(seat.scout_chips for seat in seats),
-        "scores": _numbers(seat.score for seat in seats),
-        "chosen": _flags(seat.has_chosen for seat in seats),
-        "spent": _flags(len(seats) > 2 and not s.scout_and_show_available for s in seats),
+        "captured": _numbers([seat.captured for seat in seats]),
+        "chips": _numbers([seat.scout_chips for seat in seats]),
+        "scores": _numbers([seat.score for seat in seats]),
+        "chosen": _flags([seat.has_chosen for seat in seats]),
+        "spent": _flags([len(seats) > 2 and not s.scout_and_show_available for s in seats]),
         **told,
     }
-    return " ".join(f"{name}={words[name]}" for name in FIELDS)
+    return " ".join([f"{name}={words[name]}" for name in FIELDS])
 
 
 def _seat(number: int | None) -> str:
@@ -121,4 +121,4 @@ def _numbers(numbers: Iterable[int]) -> str:
 
 
 def _flags(values: Iterable[bool]) -> str:
-    return "".join("y" if value else "n" for value in values)
+    return "".join(["y" if value else "n" for value in values])

@@ -124,7 +124,7 @@ class Charge:
             await parts.limiter.charge_address(Bucket.READS, address, LOADED)
             raise
         charged = Charged(None if caller is None else caller.player_id, address)
-        amount = self._points + self._each * _nodes(request)
+        amount = self._points + (self._each and self._each * _nodes(request))
         tell(request, await parts.limiter.charge(self._bucket, charged, amount))
 
 

@@ -2,10 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DEPLOY := .venv/deploy
 
 .DEFAULT_GOAL := help
 .PHONY: help setup up test lint format lock schema release-schema playthroughs api-guide fuzz bench \
-  bench-bots soak chaos arena train clean
+  bench-bots soak chaos deploy-tools deploy-check arena train clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -63,6 +64,11 @@ lock: $(READY) ## Pin every dependency anew in requirements.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	  --no-annotate --no-header --extra train --constraint requirements.lock \
 	  pyproject.toml --output-file requirements-train.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	  --no-annotate --no-header --extra image --constraint requirements.lock \
+	  pyproject.toml --output-file requirements-image.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	  --no-annotate --no-header --group deploy --output-file requirements-deploy.lock
 
 fuzz: $(READY) ## Let schemathesis try the API at length
 	@FUZZ_EXAMPLES=300 $(BIN)/python -m pytest --timeout 3600 tests/contract
@@ -80,6 +86,22 @@ soak: $(READY) ## Live under a light load and see whether anything grows (MINUTE
 
 chaos: $(READY) ## Kill, freeze, cut and stall at random and see whether it matters (MINUTES=3 SEED=1)
 	@$(BIN)/python -m tests.chaos --minutes $(or $(MINUTES),3) $(if $(SEED),--seed $(SEED))
+
+deploy-tools: $(DEPLOY)/.ready ## What deploy-check needs, and kubectl if there is none
+
+$(DEPLOY)/.ready: requirements-deploy.lock $(READY)
+	@$(PYTHON) -m venv $(DEPLOY)
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements-deploy.lock > $(DEPLOY)/uv.lock
+	@$(DEPLOY)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	  --requirement $(DEPLOY)/uv.lock
+	@$(DEPLOY)/bin/uv pip sync --quiet --python $(DEPLOY)/bin/python --require-hashes \
+	  requirements-deploy.lock
+	@command -v kubectl > /dev/null || .ci/kubectl $(DEPLOY)/bin
+	@touch $@
+
+deploy-check: deploy-tools ## Hold manifests, Dockerfile and compose file against schemas and policies
+	@$(DEPLOY)/bin/python -m tests.deploy.check
+	@$(BIN)/python -m tests.deploy.image
 
 arena: $(READY) ## Play every level against the one before it (DEALS=100)
 	@$(BIN)/python -m api.cli.main arena $(if $(DEALS),--deals $(DEALS))

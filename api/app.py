@@ -12,11 +12,15 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api import tracing
 from api.bootstrap import Parts, build
 from api.browsers import guarded
 from api.cancelling import stop
+from api.drain import Leaving
 from api.errors import Unavailable, Unwritable
 from api.graphql.view import GraphQLView, bad_request
+from api.observe.requests import Observed
+from api.observe.serving import exposed
 from api.patience import patient
 from api.presence import Presence, this_process
 from api.problems import RETRY_AFTER_SECONDS
@@ -35,7 +39,7 @@ class App(Starlette):
 
     def build_middleware_stack(self) -> ASGIApp:
         parts: Parts = self.state.parts
-        return guarded(super().build_middleware_stack(), parts.settings.allowed_origins)
+        return Observed(guarded(super().build_middleware_stack(), parts.settings.allowed_origins))
 
 
 class BodyLimit:
@@ -108,6 +112,8 @@ class Patient:
 async def readyz(request: Request) -> Response:
     """Whether requests can be served; if not all of them, what is wrong (docs/durability.md)."""
     parts: Parts = request.app.state.parts
+    if parts.drain.begun:
+        return _not_ready("draining", "the process stops")
     try:
         async with asyncio.timeout(READY_SECONDS):
             await parts.store.probe()
@@ -128,16 +134,26 @@ def _not_ready(status: str, reason: str) -> Response:
     return JSONResponse({"status": status, "reason": reason}, 503, headers)
 
 
+async def metrics(request: Request) -> Response:
+    """The metrics of this process, as Prometheus reads them (docs/observability.md)."""
+    text, media_type = exposed(request.headers.get("accept", ""))
+    return Response(text, headers={"Content-Type": media_type})
+
+
 async def home(_: Request) -> Response:
     """A browser that comes to the root is shown the API."""
     return RedirectResponse("/graphql")
 
 
 async def _pulse(parts: Parts) -> None:
-    """Say once in a while that moves can be made: no clock runs out while nobody says so."""
+    """Say once in a while that moves can be made: no clock runs out while nobody says so.
+
+    With it, what was appended and not answered is counted.
+    """
     while True:
         with contextlib.suppress(Unavailable):
             await parts.store.pulse("api")
+            await parts.service.settle_doubts()
         await asyncio.sleep(PULSE_SECONDS)
 
 
@@ -158,6 +174,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
         for task in tasks:
             await stop(task)
         await parts.close()
+        tracing.shut_down()
 
     app = App(
         routes=[
@@ -166,6 +183,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
             WebSocketRoute("/graphql", graphql),
             Route("/healthz", healthz),
             Route("/readyz", readyz),
+            Route("/metrics", metrics),
             Route("/openapi.json", rest),
             Route("/v1/{rest:path}", rest),
         ],
@@ -173,6 +191,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
         exception_handlers={HTTPException: nothing_here, Exception: nothing_here},
     )
     app.add_middleware(Patient)
-    app.add_middleware(BodyLimit)  # outermost: how long a body takes is the client's business
+    app.add_middleware(BodyLimit)  # outside that: how long a body takes is the client's business
+    app.add_middleware(Leaving, drain=parts.drain)
     app.state.parts = parts
     return app

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from redis.asyncio import Redis
 
+from api import tracing
 from api.broker import celery_app
+from api.drain import Drain
 from api.identity.marks import Marks
 from api.identity.recogniser import Outside
 from api.identity.service import Identity
@@ -41,6 +43,7 @@ class Parts:
     lobby: Lobby
     identity: Identity
     streams: Streams
+    drain: Drain
     limiter: Limiter
     processes: RedisProcesses
     operators: Operators
@@ -51,6 +54,8 @@ class Parts:
         self.series.wake(ring)
         self.lobby.wake(ring)
         self.identity.heed(ring)
+        if ring is not None:
+            tracing.remember(ring.traces)
 
     async def close(self) -> None:
         """Let waiting hints go out and close every connection."""
@@ -108,6 +113,7 @@ def build(settings: Settings) -> Parts:
         lobby=Lobby(service),
         identity=identity,
         streams=streams,
+        drain=Drain(settings.drain_seconds, streams),
         limiter=_limiter(settings, redis),
         processes=processes,
         operators=operators,

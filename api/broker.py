@@ -16,6 +16,10 @@ SERIES: Final = "ringmaster.series"
 
 ROUTES: Final = {SCORE: "scoring", BOT: "bots", CLOCK: "bots", SERIES: BATCH}
 
+# Headers of a message: when it was sent, in seconds since the epoch, and the span that sent it.
+SENT_AT: Final = "ringmaster_sent_at"
+TRACEPARENT: Final = "traceparent"
+
 _SOCKET: Final = {
     "socket_timeout": 5,
     "socket_connect_timeout": 2,

@@ -1,12 +1,14 @@
 """Work for the workers, sent from a thread so that no event loop waits for the broker."""
 
 import logging
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from celery import Celery
 
-from api import broker
+from api import broker, tracing
+from api.observe.metrics import hints_of
 from engine.due import BotToAct, ClockToExpire, Due, RoundToScore
 
 _TASKS: Final[dict[type, str]] = {
@@ -38,15 +40,25 @@ class CeleryJobs:
 
     def _submit(self, task: str, *args: str | int) -> None:
         if self._waiting >= _BACKLOG:
+            hints_of(task, "dropped").inc()
             return
         self._waiting += 1
-        self._threads.submit(self._send, task, *args)
+        # Asked here: the thread is under no span.
+        self._threads.submit(self._send, task, tracing.traceparent(), *args)
 
-    def _send(self, task: str, *args: str | int) -> None:
+    def _send(self, task: str, traceparent: str, *args: str | int) -> None:
+        headers: dict[str, str | float] = {broker.SENT_AT: time.time()}
+        if traceparent:
+            headers[broker.TRACEPARENT] = traceparent
         try:
-            self._app.send_task(task, args=args, queue=broker.ROUTES[task], retry=False)
+            self._app.send_task(
+                task, args=args, queue=broker.ROUTES[task], retry=False, headers=headers
+            )
+            hints_of(task, "sent").inc()
         except Exception as error:  # noqa: BLE001 - a lost hint is found again by the sweeper
-            log.warning("hint lost: %s", type(error).__name__, extra={"of": args[0]})
+            hints_of(task, "lost").inc()
+            fields = {"task": task, "match": args[0]}
+            log.warning("hint lost: %s", type(error).__name__, extra={"fields": fields})
         finally:
             self._waiting -= 1
 

@@ -5,11 +5,15 @@ import logging
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final
 
-from api.errors import Refused, Unconfirmed, Unreadable, not_found
+from api import tracing
+from api.errors import Refused, Unavailable, Unconfirmed, Unreadable, not_found
+from api.observe import work
+from api.observe.doubts import About, Doubts, about
 from api.patience import in_time
 from api.ports import Append, Commit, EventStore, Jobs, Key, Listing, Remembered
 from api.store.keys import is_match_id
@@ -57,6 +61,7 @@ class Ledger:
         self._limits = limits
         self._now = now
         self.timelines = Timelines()
+        self._doubts = Doubts()
 
     async def current(self, match_id: str) -> Timeline | None:
         """A match's timeline, up to date; None if there is no such match.
@@ -71,6 +76,7 @@ class Ledger:
         if timeline.match is None:
             self.timelines.drop(match_id)
             return None
+        work.touched(match_id, timeline.version)
         return timeline
 
     async def refresh(self, timeline: Timeline, key: Key | None = None) -> Remembered | None:
@@ -89,7 +95,18 @@ class Ledger:
         except (ValueError, LookupError, TypeError) as error:  # a codec's, or a fold's
             log.error("match %s cannot be read: %s", timeline.match_id, type(error).__name__)  # noqa: TRY400
             raise Unreadable("This match cannot be read by this release.") from None
+        self._doubts.settle(timeline)
         return remembered
+
+    def in_doubt(self) -> bool:
+        """Whether there is an append that was not answered, and may have been made."""
+        return bool(self._doubts.matches())
+
+    async def settle_doubts(self) -> None:
+        """Find out about them, as far as that is possible now."""
+        for match_id in self._doubts.matches():
+            with suppress(Unavailable, Unreadable):
+                await self.refresh(self.timelines.get(match_id))
 
     async def claim_id(self, match_id: str, caller: str, meta: Meta) -> str:
         """The id to open a match under: the same for every attempt with the same key.
@@ -153,7 +170,12 @@ class Ledger:
             key = Key(caller, meta.key, request)
         attempt = _Attempt(secrets.token_hex(6), key, hint_bots)
         async with in_time(), timeline.writing:  # those before us may wait for Redis
-            return timeline, await self._submit(timeline, command, meta, attempt)
+            try:
+                version = await self._submit(timeline, command, meta, attempt)
+            finally:
+                work.touched(match_id, timeline.version)
+            work.touched(match_id, version)
+            return timeline, version
 
     async def _submit(
         self,
@@ -251,19 +273,35 @@ class Ledger:
             lobby=_in_lobby(before) or _in_lobby(after),
             key=attempt.key,
             listing=_listing(before, after),
+            over=after.status.over,
         )
-        unconfirmed = None
+        what = about(before, events)
+        told: dict[str, Any] = {"match": timeline.match_id, "version": commit.version}
+        with tracing.span("commit", **told, action=what.action or what.event):
+            return await self._write(timeline, append, what, owed, attempt)
+
+    async def _write(
+        self, timeline: Timeline, append: Append, what: About, owed: Due | None, attempt: _Attempt
+    ) -> int | None:
+        match_id, commit = timeline.match_id, append.commit
+        unconfirmed, doubts = None, self._doubts
+        if tracing.is_on():
+            append = replace(append, traceparent=tracing.traceparent())
+            tracing.remember({commit.nonce: append.traceparent})
+        doubts.add(commit.nonce, match_id, commit.version, what)
         try:
             if not await self._store.append(append):
-                return None
+                return None  # or it was ours, repeated after its answer was lost
         except Unconfirmed as error:
             unconfirmed = error  # it is written, so the match goes on
+        if doubts.drop(commit.nonce):  # or else it was read from the log, and counted, already
+            work.committed(match_id, commit.version, what.event, what.action, what.by)
         if not timeline.extend(commit):
             await self.refresh(timeline)
-        if log.isEnabledFor(logging.DEBUG):
-            log.debug("match %s version %d %s", after.match_id, commit.version, _line(after))
+        if log.isEnabledFor(logging.DEBUG) and timeline.match is not None:
+            log.debug("match %s version %d %s", match_id, commit.version, _line(timeline.match))
         if isinstance(owed, RoundToScore) or (attempt.hint_bots and isinstance(owed, BotToAct)):
-            self._jobs.hint(timeline.match_id, commit.version, owed)
+            self._jobs.hint(match_id, commit.version, owed)
         if unconfirmed is not None:
             raise unconfirmed
         return commit.version

@@ -12,6 +12,7 @@ from typing import Final
 
 from api.cancelling import AGAIN_SECONDS
 from api.errors import Unavailable
+from api.observe import metrics
 
 ANSWER_SECONDS: Final = 4.0  # of waiting, after which a caller is told to try again
 
@@ -80,6 +81,7 @@ async def in_time() -> AsyncIterator[None]:
             async with _at_most(seconds):
                 yield
     except TimeoutError as error:
+        metrics.redis_failures.labels("timeout").inc()
         raise Unavailable(TimeoutError.__name__) from error
     finally:
         _bounded.reset(token)

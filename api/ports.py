@@ -64,6 +64,8 @@ class Append:
     ``ttl``: seconds that the log is kept from now on.
     ``previous``: the nonce of the commit that it follows; empty for the first, and unchecked.
     ``lobby``: whether it tells something to those who look for a match.
+    ``over``: whether it is the last of its match.
+    ``traceparent``: the span that it is made under, if any; told to readers and not kept.
     """
 
     match_id: str
@@ -74,6 +76,8 @@ class Append:
     lobby: bool = False
     key: Key | None = None
     listing: Listing | None = None
+    over: bool = False
+    traceparent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +89,14 @@ class Ring:
         nonces: the last commit's of each match.
         lobby: public matches whose place in the lobby has changed.
         revoked: tokens that are no longer valid.
+        traces: the spans under which commits were made, by nonce, where there are any.
     """
 
     matches: frozenset[str] = frozenset()
     lobby: frozenset[str] = frozenset()
     revoked: frozenset[str] = frozenset()
     nonces: Mapping[str, str] = field(default_factory=dict)
+    traces: Mapping[str, str] = field(default_factory=dict)
 
     def and_(self, other: "Ring") -> "Ring":
         """What either tells."""
@@ -99,6 +105,7 @@ class Ring:
             self.lobby | other.lobby,
             self.revoked | other.revoked,
             {**self.nonces, **other.nonces},
+            {**self.traces, **other.traces},
         )
 
 

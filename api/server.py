@@ -6,13 +6,17 @@ import logging
 import os
 import socket
 from contextlib import suppress
+from types import FrameType
 from typing import Final
 
 import uvicorn
 
+from api import tracing
 from api.app import create_app
 from api.bootstrap import build
+from api.drain import Drain
 from api.logs import set_up_logging
+from api.observe.serving import prepare
 from api.settings import Settings
 from api.streams import Streams
 
@@ -24,11 +28,11 @@ COMPLETE_SECONDS: Final = 0.1  # for streams to send that they are complete
 
 
 class Server(uvicorn.Server):
-    """Lets streams complete before it waits for their connections to close; frees dead peers."""
+    """Serves on while it drains, then completes what streams there are; frees dead peers."""
 
-    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+    def __init__(self, config: uvicorn.Config, drain: Drain, streams: Streams) -> None:
         super().__init__(config)
-        self._streams = streams
+        self._drain, self._streams = drain, streams
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -36,7 +40,17 @@ class Server(uvicorn.Server):
             for listening in server.sockets:
                 _give_up_on_dead_peers(listening.fileno())
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._drain.begin()
+        super().handle_exit(sig, frame)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to stop serving: once asked to, and drained unless asked twice."""
+        return await super().on_tick(counter) and (self.force_exit or self._drain.go_on())
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()  # now: a handshake that begins later would be answered with 500
         self._streams.end()
         await asyncio.sleep(COMPLETE_SECONDS)
         await super().shutdown(sockets)
@@ -65,8 +79,10 @@ def _collect_less_often() -> None:
 
 
 def serve(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT; open streams get a few seconds to end."""
-    set_up_logging(settings.log_level)
+    """Serve until SIGTERM or SIGINT, and while it drains; then what is open has a few seconds."""
+    set_up_logging(settings.log_level, settings.log_format)
+    tracing.set_up(settings.tracing, "api")
+    prepare("api")
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     parts = build(settings)
     config = uvicorn.Config(
@@ -84,7 +100,7 @@ def serve(settings: Settings) -> None:
         ws_ping_timeout=PING_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    server = Server(config, parts.streams)
+    server = Server(config, parts.drain, parts.streams)
     _collect_less_often()
     with suppress(KeyboardInterrupt):
         server.run()

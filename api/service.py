@@ -8,12 +8,14 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from api import tracing
 from api.cancelling import end_if_cancelled
 from api.errors import Refused, Unavailable, Unreadable, Unwritable, not_found
 from api.following import Following
 from api.holds import Holds
 from api.ledger import Ledger, now_ms
-from api.ports import Directory, EventStore, Jobs, Ring
+from api.observe.metrics import subscriber_lag
+from api.ports import Commit, Directory, EventStore, Jobs, Ring
 from api.store.keys import new_match_id
 from api.timelines import Timeline, moment, seen_by
 from api.values import (
@@ -48,6 +50,7 @@ from engine.commands import (
 )
 from engine.due import BotToAct, ClockToExpire, Due, MatchToAbandon, due, to_act
 from engine.errors import Reason, RuleError
+from engine.events import TurnExpired
 from engine.evolve import fold
 from engine.state import Match, Status, Visibility
 from engine.views import history, view
@@ -334,7 +337,7 @@ class MatchService:
         with self._ledger.timelines.follow(match_id) as timeline:
             await self.check_follow(match_id, caller, after)
             version = timeline.version if after is None else after
-            match = timeline.at(version) if version else None
+            match, caught_up = timeline.at(version) if version else None, False
             told = timeline.nonce_of(version)
             if after is None and match is not None:
                 last = timeline.commits[version - 1]
@@ -351,7 +354,10 @@ class MatchService:
                     version, told = commit.version, commit.nonce
                     if commit is timeline.commits[-1]:
                         match = timeline.match
-                        yield timeline.last(caller)
+                        with tracing.update(commit.nonce, match_id, version):
+                            yield timeline.last(caller)
+                        if caught_up:
+                            self._handed(commit)
                     else:
                         await self._turn()
                         match = fold(match, commit.events)
@@ -359,7 +365,13 @@ class MatchService:
                 if match is None or not match.status.over:
                     await self._holds.use(timeline, caller)  # who sat down since follows it
                     end_if_cancelled()
+                    caught_up = True
                     await timeline.wait(version)
+
+    def _handed(self, commit: Commit) -> None:
+        """An update was taken by a subscriber's connection, as soon as it could be."""
+        if not isinstance(commit.events[0], TurnExpired):  # dated when it was due
+            subscriber_lag.observe(max(0, self._now() - commit.at) / 1000)
 
     async def _turn(self) -> None:
         """Wait for one's turn to be told of the past: one update at a time, others in between.
@@ -410,6 +422,14 @@ class MatchService:
         ``also`` is told of every ring; None: anything may have happened.
         """
         await self._following.run(also)
+
+    def in_doubt(self) -> bool:
+        """Whether there is an append that was not answered, and may have been made."""
+        return self._ledger.in_doubt()
+
+    async def settle_doubts(self) -> None:
+        """Find out about them, as far as that is possible now; called once in a while."""
+        await self._ledger.settle_doubts()
 
     def keeps_up(self) -> bool:
         """Whether what happens reaches the subscribers of this process."""

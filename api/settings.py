@@ -229,12 +229,67 @@ class Settings(BaseSettings):
         int,
         Field(ge=5, description="Seconds after which a subscription ends politely, to be resumed."),
     ] = 3600
+    drain_seconds: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=300,
+            description=(
+                "Seconds that the API serves on after it was asked to stop; the streams end over "
+                "the second half of them (k8s/README.md). 0: it stops at once."
+            ),
+        ),
+    ] = 0
     ready_file: Annotated[
-        str | None, Field(description="File that a worker makes once it takes tasks (for probes).")
+        str | None,
+        Field(
+            description=(
+                "File that a worker makes once it takes tasks, or a sweeper once it sweeps, and "
+                "touches while it is alive; for probes, by `python -m api.signs`."
+            )
+        ),
     ] = None
     log_level: Annotated[
-        str, Field(pattern=r"^(debug|info|warning|error)$", description="Lowest level logged.")
+        str,
+        Field(
+            pattern=r"^(debug|info|warning|error)$",
+            description=(
+                "Lowest level logged: `info` has a line for every request and task. `ringmaster "
+                "up` on a terminal: `warning` if unset."
+            ),
+        ),
     ] = "info"
+    log_format: Annotated[
+        str,
+        Field(
+            pattern=r"^(auto|json|text)$",
+            description="`json`, `text`, or `auto`: text on a terminal, JSON otherwise.",
+        ),
+    ] = "auto"
+    metrics_port: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=65533,
+            description=(
+                "Port on which a worker or sweeper serves its metrics; unset: none. Under "
+                "`ringmaster up` the worker has it, the sweeper the next, the worker of series the "
+                "one after (docs/observability.md)."
+            ),
+        ),
+    ] = None
+    metrics_host: Annotated[str, Field(description="Address that they are served on.")] = (
+        "127.0.0.1"
+    )
+    tracing: Annotated[
+        bool,
+        Field(
+            description=(
+                "Send spans by OTLP, to where the variables `OTEL_EXPORTER_OTLP_...` say; needs "
+                "the extra `tracing`."
+            )
+        ),
+    ] = False
 
     @model_validator(mode="after")
     def _issuer_is_whole(self) -> Self:

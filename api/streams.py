@@ -1,6 +1,7 @@
 """How long a stream lasts: its time, its source, its token, or until the process stops.
 
-All end politely but those whose token ends, which are told so.
+All end politely but those whose token ends, which are told so. Where a process stops in good time,
+they end one after the other, for their clients all go to the other processes.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from typing import Final, TypeVar
 
 from api.cancelling import end_if_cancelled
 from api.errors import ServiceError, Unauthenticated
+from api.observe.requests import Streaming
 
 T = TypeVar("T")
 
@@ -72,6 +74,14 @@ class _Stream:
         self.ended = True
         self.wake()
 
+    def last_until(self, until: float) -> None:
+        """Let it end politely at a time of the loop's clock, if its own time is not up before."""
+        self._until = min(self._until, until)
+        if self._waiting is not None:
+            with suppress(RuntimeError):  # its time is up already
+                when = self._waiting.when()
+                self._waiting.reschedule(until if when is None else min(when, until))
+
     def require_token(self) -> None:
         """Raise Unauthenticated if the token has expired or was revoked."""
         now = asyncio.get_running_loop().time()
@@ -84,8 +94,8 @@ class Streams:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._open: set[_Stream] = set()
-        self._ended = False
+        self._open: dict[_Stream, None] = {}  # in the order in which they began
+        self._end: float | None = None  # a time of the loop's clock, once the process stops
         self._checking: asyncio.Task[None] | None = None
 
     async def lasting(
@@ -96,13 +106,15 @@ class Streams:
         Raises:
             Unauthenticated: the token has expired or was revoked.
         """
-        stream = _Stream(permit, self._seconds)
-        self._open.add(stream)
+        stream, streaming = _Stream(permit, self._seconds), Streaming()
+        self._open[stream] = None
+        if self._end is not None:
+            stream.last_until(self._end)
         try:
             async with aclosing(source):
                 if permit is not None:
                     await permit.check()  # it may have ended just before the stream was known here
-                while not self._ended:
+                while not self._are_over():
                     end_if_cancelled()
                     stream.require_token()
                     try:
@@ -114,8 +126,10 @@ class Streams:
                         return
                     stream.require_token()
                     yield item
+                    streaming.handed()
         finally:
-            self._open.discard(stream)
+            del self._open[stream]
+            streaming.end()
 
     def count(self) -> int:
         """How many are open."""
@@ -156,8 +170,20 @@ class Streams:
             else:
                 return
 
-    def end(self) -> None:
-        """End all of them now, and those to come after what they have to send at once."""
-        self._ended = True
-        for stream in self._open:
-            stream.wake()
+    @property
+    def ending(self) -> bool:
+        """Whether they were told to end: who is completed now is to go elsewhere."""
+        return self._end is not None
+
+    def end(self, seconds: float = 0.0) -> None:
+        """End all of them, the oldest now, the others evenly over so many seconds.
+
+        Those to come last until then, and are complete at once after it.
+        """
+        now = asyncio.get_running_loop().time()
+        self._end = now + seconds
+        for place, stream in enumerate(self._open):
+            stream.last_until(now + seconds * place / len(self._open))
+
+    def _are_over(self) -> bool:
+        return self._end is not None and asyncio.get_running_loop().time() >= self._end

@@ -1,9 +1,11 @@
 """What tests share: a real Redis, a real stack of processes, a small client of the public API."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -38,6 +40,7 @@ LONG = (
     "test_revocation.py",
     "test_restarts.py",
     "test_chaos.py",
+    "test_rolling.py",
 )
 
 
@@ -142,6 +145,7 @@ class Stack:
     url: str
     folder: Path
     output: list[str]
+    metrics_port: int | None = None
 
     @property
     def redis_url(self) -> str:
@@ -179,13 +183,27 @@ def start_stack(folder: Path, port: int | None = None, **env: str) -> Stack:
         if line.startswith("Stop with") or time.monotonic() > until:
             break
     assert output, (folder / "stderr.log").read_text()
-    return Stack(process, f"http://127.0.0.1:{port}", folder, output)
+    measured = env.get("RINGMASTER_METRICS_PORT")
+    url = f"http://127.0.0.1:{port}"
+    return Stack(process, url, folder, output, None if measured is None else int(measured))
+
+
+def metrics_port() -> int:
+    """A port that is free with the two that follow: worker, sweeper, worker of series."""
+    while True:
+        port = free_port()
+        with contextlib.ExitStack() as opened, contextlib.suppress(OSError):
+            for number in range(3):
+                probe = opened.enter_context(socket.socket())
+                probe.bind(("127.0.0.1", port + number))
+            return port
 
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory) -> Iterator[Stack]:
     """The real thing, once per session: API, worker, sweeper and Redis as processes."""
-    running = start_stack(tmp_path_factory.mktemp("stack"))
+    folder = tmp_path_factory.mktemp("stack")
+    running = start_stack(folder, None, RINGMASTER_METRICS_PORT=str(metrics_port()))
     yield running
     running.abandon()
 

@@ -8,14 +8,14 @@ from workers.runtime import Runtime
 from workers.thinking import think
 
 
-def play_match(runtime: Runtime, series_id: str, number: int) -> None:
-    """Play a match and count it; nothing happens if it is counted, or its series over or gone.
+def play_match(runtime: Runtime, series_id: str, number: int) -> bool:
+    """Play a match and count it; False if it is counted, or its series over or gone.
 
     In place of a level that fails a quick action is played; the fault is logged and counted.
     """
     found = runtime.run(runtime.parts.series.order(series_id, number))
     if found is None:
-        return
+        return False
     series, order = found
     faults: list[tuple[str, Fault]] = []
 
@@ -30,3 +30,4 @@ def play_match(runtime: Runtime, series_id: str, number: int) -> None:
     runtime.run(runtime.parts.series.count(series, result, log))
     for level, fault in faults:
         runtime.run(runtime.parts.service.count_fault(level, fault))
+    return True

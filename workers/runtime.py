@@ -3,16 +3,26 @@
 import asyncio
 import logging
 from collections.abc import Coroutine
-from pathlib import Path
+from contextvars import copy_context
 from typing import Any, Final, TypeVar
 
-from celery.signals import worker_process_init, worker_process_shutdown, worker_ready
+from celery.signals import (
+    worker_init,
+    worker_process_init,
+    worker_process_shutdown,
+    worker_ready,
+    worker_shutdown,
+    worker_shutting_down,
+)
 
+from api import signs, tracing
 from api.bootstrap import Parts, build
 from api.logs import set_up_logging
+from api.observe.serving import prepare, serve_shared
+from api.observe.sharing import forget_shared
 from api.settings import read_settings
 from engine.bots import load_nets
-from workers.thinking import bench
+from workers.thinking import bench, prepare_metrics
 
 T = TypeVar("T")
 TASK_SECONDS: Final = (
@@ -64,7 +74,9 @@ class Runtime:
         """
         if self._runner is None:
             raise RuntimeError("the worker process has no event loop")
-        return self._runner.run(asyncio.wait_for(work, TASK_SECONDS))
+        # Not in the context that the runner began in: the task's own knows what it is about.
+        bounded = asyncio.wait_for(work, TASK_SECONDS)
+        return self._runner.run(bounded, context=copy_context())
 
 
 runtime = Runtime()
@@ -72,19 +84,40 @@ runtime = Runtime()
 
 @worker_process_init.connect
 def _open(**_: Any) -> None:
-    set_up_logging(read_settings().log_level)
-    bench.arrive(read_settings().bot_limit_ms / 1000)
+    settings = read_settings()
+    set_up_logging(settings.log_level, settings.log_format)
+    tracing.set_up(settings.tracing, "worker")
+    bench.arrive(settings.bot_limit_ms / 1000)
+    prepare_metrics()
     load_nets()  # once per process, and not in the first turn
     runtime.open()
 
 
+@worker_init.connect
+def _count(**_: Any) -> None:
+    settings = read_settings()
+    set_up_logging(settings.log_level, settings.log_format)
+    if settings.metrics_port is not None:
+        prepare("worker")
+        serve_shared(settings.metrics_host, settings.metrics_port)
+
+
+@worker_shutdown.connect
+def _forget(**_: Any) -> None:
+    forget_shared()
+
+
 @worker_ready.connect
 def _ready(**_: Any) -> None:
-    ready_file = read_settings().ready_file
-    if ready_file is not None:
-        Path(ready_file).touch()
+    signs.give(read_settings().ready_file)
+
+
+@worker_shutting_down.connect
+def _stopping(**_: Any) -> None:
+    signs.take_back(read_settings().ready_file)
 
 
 @worker_process_shutdown.connect
 def _close(**_: Any) -> None:
     runtime.close()
+    tracing.shut_down()

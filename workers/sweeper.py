@@ -12,19 +12,23 @@ from collections import OrderedDict
 from contextlib import suppress
 from typing import Final
 
+from api import signs, tracing
 from api.bootstrap import Parts, build
 from api.cancelling import stop
 from api.errors import Refused, Unavailable, Unreadable
 from api.ledger import now_ms
 from api.logs import set_up_logging
+from api.observe.metrics import catches, repeats, sweeps
+from api.observe.serving import prepare, serve
 from api.presence import Presence, this_process
 from api.settings import read_settings
 from api.store.keys import SWEEPER_LEASE
 from api.values import Owed
 from engine.commands import AbandonMatch, RestartClock
-from engine.due import ClockToExpire, MatchToAbandon
+from engine.due import BotToAct, ClockToExpire, MatchToAbandon, RoundToScore
 from schema.acts import ProcessKind
 from schema.codes import ErrorCode
+from workers.gauges import Gauges
 from workers.outages import Outages
 
 LEASE_MS: Final = 3000
@@ -36,6 +40,14 @@ PATIENCE: Final = 3
 OUTAGE_MS: Final = 1000  # after which a clock is looked at again that an outage holds
 FAILURES: Final = 3  # matches that cannot be reached, after which a sweep is given up
 QUICK: Final = 2  # from this sending of the same version on, a bot's level is no longer asked
+# What is counted of what was due; a clock is sent once it has run out, since nobody else does.
+KINDS: Final = {
+    BotToAct: "bot",
+    RoundToScore: "score",
+    ClockToExpire: "clock",
+    RestartClock: "clock_restarted",
+    AbandonMatch: "abandoned",
+}
 KEPT: Final = 10_000  # matches whose sendings are remembered
 
 log = logging.getLogger("ringmaster.sweeper")
@@ -47,6 +59,7 @@ class Sweeper:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._name = secrets.token_hex(8)
+        self._active = False
         self._outages = Outages(parts.store)
         self._sendings: OrderedDict[str, tuple[int, int]] = OrderedDict()
 
@@ -57,11 +70,17 @@ class Sweeper:
                 if await self._holds_lease():
                     await self._outages.look()
                     await self.sweep()
-                    await self._parts.service.free_seats(BATCH)
-                    await self._parts.series.revive(BATCH)
+                    freed = await self._parts.service.free_seats(BATCH)
+                    revived = await self._parts.series.revive(BATCH)
                     await self._parts.store.tidy(TIDIED)
+                    await self._parts.store.forget_expired(now_ms())
+                    catches.labels("seat").inc(freed)
+                    catches.labels("series").inc(revived)
+                    await self._parts.service.settle_doubts()
+                    sweeps.inc()
             except Unavailable as error:
                 log.warning("%s", error)
+            signs.give(self._parts.settings.ready_file)  # active or not, it is at work
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def sweep(self) -> int:
@@ -98,7 +117,11 @@ class Sweeper:
                 return await self._settle(owed, RestartClock())
             case MatchToAbandon(since=since):
                 return self._is_given_up(since) and await self._settle(owed, AbandonMatch())
-        quick = self._sent(match_id, owed.version) >= QUICK
+        times = self._sent(match_id, owed.version)
+        quick = times >= QUICK
+        catches.labels(KINDS[type(owed.due)]).inc()
+        if times > QUICK:
+            repeats.inc()
         self._parts.jobs.hint(match_id, owed.version, owed.due, quick=quick)
         return True
 
@@ -112,6 +135,7 @@ class Sweeper:
     async def _settle(self, owed: Owed, command: RestartClock | AbandonMatch) -> bool:
         with suppress(Refused, Unreadable):  # it has expired meanwhile, or another release wrote
             await self._parts.service.settle(owed, command)
+            catches.labels(KINDS[type(command)]).inc()
         return True
 
     def _sent(self, match_id: str, version: int) -> int:
@@ -123,19 +147,33 @@ class Sweeper:
             self._sendings.popitem(last=False)
         return times
 
+    def is_active(self) -> bool:
+        """Whether it is this one that sweeps."""
+        return self._active
+
     async def _holds_lease(self) -> bool:
-        return await self._parts.store.lease(SWEEPER_LEASE, self._name, LEASE_MS)
+        self._active = False  # as long as it is not known
+        self._active = await self._parts.store.lease(SWEEPER_LEASE, self._name, LEASE_MS)
+        return self._active
 
 
 async def _main() -> None:
     settings = read_settings()
-    set_up_logging(settings.log_level)
+    set_up_logging(settings.log_level, settings.log_format)
+    tracing.set_up(settings.tracing, "sweeper")
+    prepare("sweeper")
+    for kind in (*KINDS.values(), "seat", "series"):
+        catches.labels(kind)
+    signs.take_back(settings.ready_file)
     parts = build(settings)
+    sweeper = Sweeper(parts)
     presence = Presence(parts.processes, this_process(ProcessKind.SWEEPER))
     telling = asyncio.create_task(presence.run())
-    sweeping, stopped = asyncio.create_task(Sweeper(parts).run()), asyncio.Event()
+    sweeping, stopped = asyncio.create_task(sweeper.run()), asyncio.Event()
     sweeping.add_done_callback(lambda _: stopped.set())
     loop = asyncio.get_running_loop()
+    if settings.metrics_port is not None:
+        serve(settings.metrics_host, settings.metrics_port, Gauges(parts, loop, sweeper.is_active))
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     try:
@@ -147,6 +185,7 @@ async def _main() -> None:
         log.info("stopped")
     finally:
         await parts.close()
+        tracing.shut_down()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from api.settings import read_settings
 from workers import batch, house
 from workers.app import app
 from workers.bench import ENDED_AFTER
+from workers.doing import DONE, PASSED, UNAVAILABLE, doing
 from workers.runtime import runtime
 
 log = logging.getLogger("ringmaster.tasks")
@@ -47,13 +48,22 @@ def clock(match_id: str, version: int) -> None:
 @app.task(name=broker.SERIES, time_limit=BATCH_SECONDS)
 def series(series_id: str, number: int) -> None:
     """Play a match of a series from its deals to its end, and count it."""
-    batch.play_match(runtime, series_id, number)
+    with doing(app, series=series_id, number=number) as task:
+        if not batch.play_match(runtime, series_id, number):
+            task.outcome = PASSED
 
 
 def _settle(
     work: Callable[[MatchService, str, int], Coroutine[Any, Any, None]], match_id: str, version: int
 ) -> None:
-    try:
-        runtime.run(work(runtime.parts.service, match_id, version))
-    except Unavailable as error:
-        log.warning("match %s: %s", match_id, error)  # what is due is sent again
+    with doing(app, match=match_id) as task:
+        service = runtime.parts.service
+        try:
+            if service.in_doubt():
+                runtime.run(service.settle_doubts())
+            runtime.run(work(service, match_id, version))
+        except Unavailable as error:
+            log.warning("match %s: %s", match_id, error)  # what is due is sent again
+            task.outcome = UNAVAILABLE
+        else:
+            task.outcome = DONE if task.commits else PASSED

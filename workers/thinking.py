@@ -2,9 +2,13 @@
 
 import logging
 from dataclasses import dataclass
+from functools import cache
 from operator import index
 from typing import Final
 
+from prometheus_client import Counter, Histogram
+
+from api.observe.metrics import bot_decision_seconds, bot_faults
 from api.values import Fault
 from engine.actions import Action, ChooseHand, End, Scout, ScoutAndShow, Show
 from engine.bots import LEVELS, Level, quick_action
@@ -17,6 +21,7 @@ LIMIT_SECONDS: Final = 2.0
 # CPU time, so that a busy machine makes no bot play worse; the other limit is for those that sleep.
 CPU_BUDGETS: Final = 20
 CPU_LEAST_SECONDS: Final = 0.5
+UNKNOWN: Final = "unknown"  # in metrics, for a level that this worker does not have
 
 log = logging.getLogger("ringmaster.bots")
 bench = Bench()
@@ -52,6 +57,36 @@ def think(
         ValueError: the seat has nothing to do.
     """
     spare = quick_action(view)  # before the level sees the view: it might spoil it
+    took, faults = _metrics(level if level in LEVELS else UNKNOWN)
+    with took.time():
+        thought = _think(level, view, history, seed, spare, quick=quick, limit=limit)
+    if thought.fault is not None:
+        faults[thought.fault].inc()
+    return thought
+
+
+def prepare_metrics() -> None:
+    """Let the faults of every level be there at zero, so that the first one is an increase."""
+    for level in LEVELS:
+        _metrics(level)
+
+
+@cache
+def _metrics(level: str) -> tuple[Histogram, dict[Fault, Counter]]:
+    faults = {fault: bot_faults.labels(level, fault) for fault in Fault}
+    return bot_decision_seconds.labels(level), faults
+
+
+def _think(
+    level: str,
+    view: View,
+    history: History,
+    seed: int,
+    spare: Action,
+    *,
+    quick: bool,
+    limit: float,
+) -> Thought:
     try:
         known, number = LEVELS[level], list(LEVELS).index(level)
         if quick or bench.sits(number, limit):

@@ -8,6 +8,8 @@ import logging
 import os
 import threading
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 from billiard import active_children
@@ -16,7 +18,9 @@ from celery.worker import state
 from redis import Redis
 from redis.exceptions import RedisError
 
-from api.queues import BATCH
+from api import signs
+from api.observe.sharing import forget_shared
+from api.queues import BATCH, WATCHDOG_ENDS
 from api.settings import read_settings
 from api.store.connections import connect_blocking
 from workers.consuming import probe
@@ -32,11 +36,12 @@ log = logging.getLogger("ringmaster.worker")
 
 
 class Watchdog:
-    """Looks whether tasks wait, and when the last one was taken."""
+    """Looks whether tasks wait, and when the last one was taken; gives a sign with every look."""
 
-    def __init__(self, broker: Redis, queues: list[str]) -> None:
+    def __init__(self, broker: Redis, queues: list[str], sign: str | None = None) -> None:
         self._broker = broker
         self._queues = queues
+        self._sign = sign
         self._moved = time.monotonic()
 
     def moved(self) -> None:
@@ -46,8 +51,13 @@ class Watchdog:
     def watch(self) -> None:
         """Look until the worker has to end."""
         while not self.stuck(time.monotonic()):
+            if self._sign is not None and Path(self._sign).exists():  # not once it stops
+                signs.give(self._sign)
             self.pause()
         log.error("tasks wait and none is taken: this worker ends, to be started anew")
+        with suppress(RedisError, OSError):
+            self._broker.incr(WATCHDOG_ENDS)  # this process's own count ends with it
+        forget_shared()
         for child in active_children():
             child.terminate()
         os._exit(1)
@@ -78,7 +88,9 @@ class Watchdog:
 
 @worker_ready.connect
 def _start(sender: Any, **_: Any) -> None:
-    broker = connect_blocking(read_settings().broker, BROKER_SECONDS)
-    watchdog = Watchdog(broker, list(sender.app.amqp.queues.consume_from))
+    settings = read_settings()
+    broker = connect_blocking(settings.broker, BROKER_SECONDS)
+    queues = list(sender.app.amqp.queues.consume_from)
+    watchdog = Watchdog(broker, queues, settings.ready_file)
     task_received.connect(lambda **_: watchdog.moved(), weak=False)
     threading.Thread(target=watchdog.watch, name="watchdog", daemon=True).start()

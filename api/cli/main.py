@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from api import signs
 from api.settings import read_settings
 from api.threads import one_thread
 
@@ -68,13 +69,17 @@ def worker(
     ] = 0,
 ) -> None:
     """Run one Celery worker."""
+    from api.observe.sharing import share
     from api.queues import QUEUES
 
     settings = read_settings()
     chosen = QUEUES if queues is None else tuple(queues.split(","))
     if not set(chosen) <= set(QUEUES):
         raise typer.BadParameter(f"there are {', '.join(QUEUES)}", param_hint="--queues")
+    signs.take_back(settings.ready_file)  # of the process that ran here before
     os.nice(nice)
+    if settings.metrics_port is not None:
+        share()
     warnings.filterwarnings("ignore", "You're running the worker with superuser")
     _become(
         *("celery", "--app", "workers.app", "--quiet", "worker"),

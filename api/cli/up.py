@@ -102,7 +102,9 @@ def up(settings: Settings, *, redis_configured: bool) -> int:
             for child in started:
                 child.start()
             _await_ready(settings, children, ready_file)
-            children.append(_batch(url))  # nobody waits for it, so it does not delay the others
+            children.append(
+                _batch(settings, url)
+            )  # nobody waits for it, so it does not delay the others
             children[-1].start()
             _announce(settings, url, time.monotonic() - began)
             return _keep_running(children)
@@ -118,23 +120,38 @@ def up(settings: Settings, *, redis_configured: bool) -> int:
 
 def _processes(settings: Settings, redis_url: str, ready_file: Path) -> list[Child]:
     env = {
+        "RINGMASTER_DRAIN_SECONDS": "0",  # there is no other process for its clients to go to
         "RINGMASTER_REDIS_URL": redis_url,
         "RINGMASTER_PORT": str(settings.port),
         "RINGMASTER_HOST": settings.host,
+        **_log_level(settings),
     }
     queues = ",".join(queue for queue in QUEUES if queue != BATCH)
-    worker_env = {**env, "RINGMASTER_READY_FILE": str(ready_file)}
+    worker_env = {**env, "RINGMASTER_READY_FILE": str(ready_file), **_measured(settings, 0)}
     return [
         Child("api", [*_RINGMASTER, "api"], env),
         Child("worker", [*_RINGMASTER, "worker", "--queues", queues], worker_env),
-        Child("sweeper", [*_RINGMASTER, "sweeper"], env),
+        Child("sweeper", [*_RINGMASTER, "sweeper"], {**env, **_measured(settings, 1)}),
     ]
 
 
-def _batch(redis_url: str) -> Child:
+def _batch(settings: Settings, redis_url: str) -> Child:
     """The worker of series: a process of its own, behind all that people wait for."""
     command = [*_RINGMASTER, "worker", "--queues", BATCH, "--processes", "1", "--nice", "10"]
-    return Child("batch worker", command, {"RINGMASTER_REDIS_URL": redis_url})
+    env = {"RINGMASTER_REDIS_URL": redis_url, **_log_level(settings), **_measured(settings, 2)}
+    return Child("batch worker", command, env)
+
+
+def _measured(settings: Settings, number: int) -> dict[str, str]:
+    """A port of its own for each process that serves its metrics."""
+    port = settings.metrics_port
+    return {} if port is None else {"RINGMASTER_METRICS_PORT": str(port + number)}
+
+
+def _log_level(settings: Settings) -> dict[str, str]:
+    """On a terminal a line for every request would hide what is to be read."""
+    quiet = "log_level" not in settings.model_fields_set and sys.stderr.isatty()
+    return {"RINGMASTER_LOG_LEVEL": "warning"} if quiet else {}
 
 
 def _raise_stop(*_: object) -> None:

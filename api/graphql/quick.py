@@ -22,6 +22,7 @@ from api.graphql.documents import faults, is_known, parsed
 from api.graphql.gate import Admission
 from api.graphql.plans import BACKREF, Executor, Root, made
 from api.limits.buckets import refusal_headers
+from api.observe.work import operating
 
 MOVES: Final = frozenset({"chooseHand", "show", "scout", "scoutAndShow"})
 
@@ -59,6 +60,8 @@ async def moved(
         arguments = executor.arguments(root)
     except Exception:  # noqa: BLE001 - the library meets it again, and tells of it
         return None
+    named = executor.operation.name
+    operating(OperationType.MUTATION.value, None if named is None else named.value)
     patience.begin()
     try:
         admission = await admit(context, asked)

@@ -28,6 +28,7 @@ from api.graphql.queries import Query
 from api.graphql.quick import Operation, moved
 from api.graphql.subscriptions import Subscription
 from api.limits.buckets import refusal_headers
+from api.observe.work import operating, refused
 from api.problems import problem, request_extensions, request_sentence
 from engine.errors import RuleError
 
@@ -112,7 +113,9 @@ class Passing(SchemaExtension):
 
     async def on_validate(self) -> AsyncIterator[None]:
         context = self.execution_context
-        if context.operation_type is not OperationType.SUBSCRIPTION:
+        kind = context.operation_type
+        operating(kind.value, context.operation_name)
+        if kind is not OperationType.SUBSCRIPTION:
             patience.begin()  # over HTTP it has begun; each operation of a WebSocket has its own
         try:
             context.pre_execution_errors = await self._faults()
@@ -221,6 +224,7 @@ def _request_code(error: GraphQLError) -> str:
 
 
 def _replaced(error: GraphQLError, message: str, extensions: dict[str, Any]) -> GraphQLError:
+    refused(extensions["code"])
     # A syntax error must not stay one: the WebSocket handler would close the whole connection.
     return GraphQLError(
         message, error.nodes, error.source, error.positions, error.path, extensions=extensions

@@ -18,8 +18,12 @@ from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.subscriptions import GRAPHQL_SSE_PROTOCOL, GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import (
     BaseGraphQLTransportWSHandler,
+    Operation,
 )
-from strawberry.subscriptions.protocols.graphql_transport_ws.types import SubscribeMessage
+from strawberry.subscriptions.protocols.graphql_transport_ws.types import (
+    Message,
+    SubscribeMessage,
+)
 from strawberry.types import ExecutionResult, SubscriptionExecutionResult
 
 from api.bootstrap import Parts
@@ -39,9 +43,12 @@ from api.graphql.negotiation import (
 from api.graphql.schema import admit, schema
 from api.graphql.trusted import Untrusted, read_trusted
 from api.limits.buckets import refusal_headers
+from api.observe.requests import websocket_operation
+from api.observe.work import refused
 from api.problems import request_extensions, request_sentence
 
 INIT_SECONDS: Final = 5
+SERVICE_RESTART: Final = 1012
 MAX_OPERATIONS: Final = 100  # at a time on one WebSocket connection
 TOO_MANY: Final = 429
 TOO_MANY_OPERATIONS: Final = "TOO_MANY_OPERATIONS"
@@ -74,14 +81,26 @@ class Handler(BaseGraphQLTransportWSHandler[Context, None]):
         await self._refuse(message["id"], TOO_MANY_OPERATIONS, sentence)
 
     async def _refuse(self, operation_id: str, code: str, sentence: str) -> None:
+        with websocket_operation():
+            refused(code)
         error = GraphQLError(sentence, extensions={"code": code})
         await self.send_message({"id": operation_id, "type": "error", "payload": [error.formatted]})
+
+    async def run_operation(self, operation: Operation[Context, None]) -> None:
+        with websocket_operation():
+            await super().run_operation(operation)
 
     async def cleanup_operation(self, operation_id: str) -> None:
         operation = self.operations.get(operation_id)
         if operation is not None:
             operation.completed = True  # it sends nothing more, nor gives up an id used again
         await super().cleanup_operation(operation_id)
+
+    async def send_message(self, message: Message) -> None:
+        await super().send_message(message)
+        ended = message["type"] in ("complete", "error")
+        if ended and not self.operations and self.view.leaving:
+            await self.websocket.close(code=SERVICE_RESTART, reason="The server restarts")
 
     async def handle_task_exception(self, error: Exception) -> None:
         if not isinstance(error, WebSocketDisconnected):  # clients come and go
@@ -136,6 +155,11 @@ class GraphQLView(GraphQL[Context, None]):
             only=settings.documents_only,
         )
         self._gate = Gate(parts.limiter, settings.cost_limit, introspection=settings.introspection)
+
+    @property
+    def leaving(self) -> bool:
+        """Whether a connection whose streams are complete is to be opened elsewhere."""
+        return self._parts.streams.ending
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -283,6 +307,7 @@ def bad_request(
     code: str = BAD_REQUEST,
 ) -> Response:
     """An answer to what is no GraphQL request, in the form of GraphQL's errors."""
+    refused(code)
     errors = [{"message": sentence, "extensions": {"code": code}}]
     return JSONResponse({"errors": errors}, status, headers)
 
@@ -290,6 +315,7 @@ def bad_request(
 def not_carried_out(error: ServiceError) -> Response:
     """An answer to a request that was refused as a whole, in the form of GraphQL's errors."""
     extensions = request_extensions(error)
+    refused(str(extensions["code"]))
     headers = {}
     if isinstance(error, RateLimited):
         headers = refusal_headers(error)

@@ -35,6 +35,6 @@ class RedisWindows:
     async def take(
         self, key: str, seconds: int, amount: int, *, known: bool
     ) -> tuple[int, float | None]:
-        async with reaching():
+        async with reaching("limit"):
             count, left = await self._hit(keys=[keys.limit(key)], args=[amount, 1000 * seconds])
         return count, None if known and count != amount else left / 1000

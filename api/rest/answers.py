@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from api.errors import RateLimited, Refused, ServiceError
 from api.limits.buckets import refusal_headers
+from api.observe.work import refused
 from api.problems import problem, request_extensions, request_sentence, status_of
 from api.values import Answer, Moment
 from engine.errors import RuleError
@@ -157,6 +158,7 @@ def _place(loc: tuple[int | str, ...]) -> list[str]:
 
 def problem_answer(found: Problem) -> Response:
     """A problem document, with the headers that go with its status."""
+    refused(found.code)
     headers = {}
     if found.status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"

@@ -44,6 +44,12 @@ class Plain(NamedTuple):
     authorization: str | None
 
 
+class _Route(NamedTuple):
+    """By its template, as those who observe requests tell it."""
+
+    path: str
+
+
 class Quick:
     """REST, with a way of its own for plain moves."""
 
@@ -56,6 +62,8 @@ class Quick:
         if plain is None:
             await self._app(scope, receive, send)
             return
+
+        scope["route"] = _Route(plain.path)
 
         async def work(request: Request) -> Response:
             return await self._carry_out(request, plain)

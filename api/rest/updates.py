@@ -12,6 +12,7 @@ from sse_starlette import EventSourceResponse
 from api.errors import ServiceError
 from api.graphql.negotiation import answer_type
 from api.limits.buckets import Bucket
+from api.observe.work import refused
 from api.rest.answers import Route, documented, encoded_match, told
 from api.rest.doors import OPTIONAL_SIGN_IN, Charge, Services, Viewer, Visit
 from api.rest.matches import WHOLE, MatchId
@@ -136,7 +137,9 @@ async def _events(
                 update, cursor, over = told_of(item)
                 yield _event("update", update, cursor)
     except ServiceError as error:
-        yield _event("problem", told(error).model_dump_json(exclude_none=True).encode())
+        problem = told(error)
+        refused(problem.code)
+        yield _event("problem", problem.model_dump_json(exclude_none=True).encode())
         return
     yield _event("complete", StreamEnd(reason="OVER" if over else "LIFETIME"))
 

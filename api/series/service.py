@@ -12,6 +12,7 @@ from typing import Any, Final
 from api.cancelling import end_if_cancelled
 from api.errors import Refused, Unavailable
 from api.ledger import fingerprint, key_reused, now_ms
+from api.observe.metrics import series_matches
 from api.ports import Key, Ring
 from api.series.bells import Bells
 from api.series.ports import Count, MatchQueue, Opening, Series, SeriesStore, Step
@@ -242,6 +243,8 @@ class SeriesService:
             replay=replay,
         )
         following = await self._store.count(count)
+        if following is not None:
+            series_matches.inc()
         if following:
             self._send(series.series_id, (following,))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from time import perf_counter
 from typing import Any, Final, cast
 
 from redis import Redis as BlockingRedis
@@ -26,6 +27,7 @@ from redis.sentinel import Sentinel as BlockingSentinel
 
 from api.addresses import Kind, address_of
 from api.errors import Unavailable, Unconfirmed, Unwritable
+from api.observe import metrics
 from api.patience import in_time
 
 REPLICAS_MS: Final = 1000  # after which a replica that has not answered is not waited for
@@ -141,21 +143,27 @@ def cluster_of(redis: Redis) -> RedisCluster | None:
 
 
 @asynccontextmanager
-async def reaching() -> AsyncIterator[None]:
+async def reaching(operation: str) -> AsyncIterator[None]:
     """Turns every failure of Redis, slowness too, into ``Unavailable`` without its text.
+
+    What the block takes is counted as the time of ``operation``, also if it fails.
 
     Raises:
         Unwritable: Redis answers, but takes no writes now.
         Unavailable: it does not answer, or not in time.
     """
+    began = perf_counter()
     try:
         async with in_time():
             yield
     except (RedisError, OSError) as error:
         refused = _refused(error)
+        metrics.redis_failures.labels((refused or "unreachable").lower()).inc()
         if refused is not None:
             raise Unwritable(refused) from error
         raise Unavailable(type(error).__name__) from error
+    finally:
+        metrics.redis_time(operation).observe(perf_counter() - began)
 
 
 def _refused(error: Exception) -> str | None:

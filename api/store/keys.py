@@ -8,6 +8,7 @@ of a series, ``s<shard>-<random>``; a caller's series share a shard, so that the
     rm:{sN}:idem:<match>:<digest>    string   what an idempotency key of a caller has done
     rm:{sN}:due                      zset     match -> when the house owes it something, ms
     rm:{sN}:holds                    zset     "<match> <player>" -> until when a seat is held, ms
+    rm:{sN}:open                     zset     match that is not over -> when it will expire, ms
     rm:{sN}:mark                     string   written to see whether writes are taken
     rm:{sN}:bell                     stream   ids of matches appended to, wakes every reader
     rm:{sN}:public:<status or ALL>   zset     public match -> created at, ms
@@ -130,6 +131,10 @@ def due(shard_: str) -> str:
 
 def holds(shard_: str) -> str:
     return _key(shard_, "holds")
+
+
+def open_matches(shard_: str) -> str:
+    return _key(shard_, "open")
 
 
 def mark(shard_: str) -> str:

@@ -34,7 +34,7 @@ class RedisRecords:
             **({} if entry.reason is None else {"reason": entry.reason}),
         }
         place = keys.act(entry.entry_id)
-        async with reaching(), self._redis.pipeline(transaction=True) as pipe:
+        async with reaching("act_begin"), self._redis.pipeline(transaction=True) as pipe:
             pipe.hset(place, mapping=record)
             pipe.expire(place, KEPT_SECONDS)
             pipe.zadd(keys.ACTS, {entry.entry_id: entry.at})
@@ -42,11 +42,11 @@ class RedisRecords:
             await pipe.execute()
 
     async def end(self, entry_id: str, outcome: str) -> None:
-        async with reaching():
+        async with reaching("act_end"):
             await self._redis.hset(keys.act(entry_id), "outcome", outcome)
 
     async def newest(self, before: tuple[int, str] | None, limit: int) -> list[Entry]:
-        async with reaching():
+        async with reaching("acts"):
             places: Any = await self._redis.zrange(
                 keys.ACTS,
                 "+inf" if before is None else before[0],
@@ -95,18 +95,18 @@ class RedisProcesses:
             "streams": process.streams,
             "draining": process.draining,
         }
-        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
+        async with reaching("announce"), self._redis.pipeline(transaction=False) as pipe:
             pipe.hset(keys.PROCESSES, process.process_id, json.dumps(record))
             pipe.getdel(keys.end(process.process_id))
             _, asked = await pipe.execute()
         return asked is not None
 
     async def leave(self, process_id: str) -> None:
-        async with reaching():
+        async with reaching("leave"):
             await self._redis.hdel(keys.PROCESSES, process_id)
 
     async def all(self) -> list[Process]:
-        async with reaching():
+        async with reaching("processes"):
             records: Any = await self._redis.hgetall(keys.PROCESSES)
             found = [_process(id_.decode(), json.loads(r)) for id_, r in records.items()]
             since = now_ms() - SILENT_MS
@@ -119,7 +119,7 @@ class RedisProcesses:
     async def ask_to_end(self, process_id: str) -> bool:
         if all(process.process_id != process_id for process in await self.all()):
             return False
-        async with reaching():
+        async with reaching("ask_to_end"):
             await self._redis.set(keys.end(process_id), "1", ex=ASKED_SECONDS)
         return True
 

@@ -41,7 +41,7 @@ async def overdue(
     Raises:
         Unavailable: Redis cannot be reached.
     """
-    async with reaching(), redis.pipeline(transaction=False) as pipe:
+    async with reaching("overdue"), redis.pipeline(transaction=False) as pipe:
         for shard in keys.SHARDS:
             pipe.zrange(due(shard), "-inf", now, byscore=True, offset=0, num=limit, withscores=True)
         shards = await pipe.execute()
@@ -88,6 +88,7 @@ class RedisStore:
         self._redis = redis
         self._replicas = Replicas(redis, replicas)
         self._shards = cycle(keys.SHARDS)  # whose lists are tidied in turn
+        self._counted = cycle(keys.SHARDS)  # the same of open matches
         self._scanned: dict[str, int] = {}  # how far each of them is
         self._heard: dict[int, float] = {}  # when each reader of bells was last answered
         folder = files("api.store")
@@ -100,7 +101,7 @@ class RedisStore:
         self, match_id: str, since: int, key: Key | None = None
     ) -> tuple[list[Commit], Remembered | None]:
         log, first = keys.log(match_id), f"{since}-0" if since else "-"
-        async with reaching(), _logs_alone():
+        async with reaching("load"), _logs_alone():
             if key is None:
                 return _commits(await self._redis.xrange(log, first)), None
             async with self._redis.pipeline(transaction=False) as pipe:
@@ -115,7 +116,7 @@ class RedisStore:
         return _commits(entries), decode_remembered(remembered) if remembered else None
 
     async def claim_id(self, key: Key, match_id: str) -> str | None:
-        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
+        async with reaching("claim_id"), self._redis.pipeline(transaction=False) as pipe:
             claim, opened = keys.claim(key.caller, key.key), keys.opened(key.caller, key.key)
             pipe.set(claim, key.fingerprint, nx=True, get=True, ex=KEY_TTL)
             # Kept a little longer than the claim, so that no retry finds only half of it.
@@ -127,7 +128,7 @@ class RedisStore:
 
     async def remember(self, match_id: str, key: Key, what: Remembered) -> None:
         record = encode_remembered(what)
-        async with reaching():
+        async with reaching("remember"):
             place = keys.idempotency(match_id, key.caller, key.key)
             await self._redis.set(place, record, nx=True, ex=KEY_TTL)
 
@@ -136,7 +137,7 @@ class RedisStore:
         shard, log = keys.shard(match_id), keys.log(match_id)
         key = append.key
         made = Remembered(key.fingerprint, commit.version, commit.nonce) if key else None
-        async with reaching():
+        async with reaching("append"):
             written, enough = await self._replicas.run(
                 self._commit,
                 keys=[
@@ -147,6 +148,7 @@ class RedisStore:
                     keys.public(shard, listing.before if listing else None),
                     keys.public(shard, listing.after if listing else None),
                     keys.public(shard, None),
+                    keys.open_matches(shard),
                 ],
                 args=[
                     match_id,
@@ -160,6 +162,8 @@ class RedisStore:
                     "l" if append.lobby else "",
                     commit.nonce,
                     append.previous,
+                    append.traceparent,
+                    "" if append.over else commit.at + 1000 * append.ttl,
                 ],
             )
         if written == 1 and not enough:
@@ -168,7 +172,7 @@ class RedisStore:
 
     async def confirm(self, match_id: str) -> None:
         key = keys.mark(keys.shard(match_id))
-        async with reaching():
+        async with reaching("confirm"):
             await self._replicas.write(key, "SET", key, "1", "PX", MARK_MS)
 
     async def bells(self) -> AsyncGenerator[Ring | None, None]:
@@ -221,7 +225,7 @@ class RedisStore:
     async def listed(
         self, status: Status | None, before: tuple[int, str] | None, limit: int
     ) -> list[tuple[int, str]]:
-        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
+        async with reaching("listed"), self._redis.pipeline(transaction=False) as pipe:
             for shard in keys.SHARDS:
                 pipe.zrange(
                     keys.public(shard, status),
@@ -239,8 +243,9 @@ class RedisStore:
 
     async def unlist(self, match_id: str) -> None:
         shard = keys.shard(match_id)
-        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
+        async with reaching("unlist"), self._redis.pipeline(transaction=False) as pipe:
             pipe.zrem(keys.due(shard), match_id)
+            pipe.zrem(keys.open_matches(shard), match_id)
             for status in (None, *Status):
                 pipe.zrem(keys.public(shard, status), match_id)
             await pipe.execute()
@@ -248,7 +253,7 @@ class RedisStore:
     async def tidy(self, limit: int) -> int:
         shard = next(self._shards)
         public = keys.public(shard, None)
-        async with reaching():
+        async with reaching("tidy"):
             found: Any = await self._redis.zscan(public, self._scanned.get(shard, 0), count=limit)
             self._scanned[shard], members = found
             matches = [member.decode() for member, _ in members]
@@ -261,11 +266,17 @@ class RedisStore:
             await self.unlist(match_id)
         return len(gone)
 
+    async def forget_expired(self, now: int) -> None:
+        """Take what has expired out of the open matches of a shard, another one each time."""
+        shard = next(self._counted)
+        async with reaching("forget_expired"):
+            await self._redis.zremrangebyscore(keys.open_matches(shard), "-inf", now)
+
     async def due(self, now: int, limit: int) -> list[tuple[str, int]]:
         return await overdue(self._redis, keys.due, now, limit)
 
     async def postpone(self, match_id: str, seen: int, until: int) -> bool:
-        async with reaching():
+        async with reaching("postpone"):
             moved = await self._postpone(
                 keys=[keys.due(keys.shard(match_id))], args=[match_id, seen, until]
             )
@@ -273,11 +284,11 @@ class RedisStore:
 
     async def lease(self, key: str, holder: str, ms: int) -> bool:
         """Take or keep a lease for ``ms`` milliseconds; False while another holds it."""
-        async with reaching():
+        async with reaching("lease"):
             return bool(await self._lease(keys=[key], args=[holder, ms]) == 1)
 
     async def probe(self) -> None:
-        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
+        async with reaching("probe"), self._redis.pipeline(transaction=False) as pipe:
             for shard in keys.SHARDS:  # of a Cluster each node answers for itself
                 pipe.get(keys.mark(shard))  # first: a replica without its master refuses this too
                 pipe.set(keys.mark(shard), "1", px=MARK_MS)
@@ -285,14 +296,14 @@ class RedisStore:
 
     async def pulse(self, who: str) -> Pulses:
         """Say that ``who`` is at work; what was known until then."""
-        async with reaching():
+        async with reaching("pulse"):
             found = await self._pulse(keys=[keys.PULSES], args=[who])
         now, *before = found
         return Pulses(int(now), *(None if text is None else int(text) for text in before))
 
     async def keep_outage(self, since: int, until: int) -> None:
         """Keep when nobody could move."""
-        async with reaching():
+        async with reaching("keep_outage"):
             await self._redis.hset(keys.PULSES, mapping={"since": since, "until": until})
 
 
@@ -303,7 +314,7 @@ class RedisDirectory:
         self._redis = redis
 
     async def reserve_code(self, code: str, match_id: str, ttl: int) -> bool:
-        async with reaching():
+        async with reaching("reserve_code"):
             key = keys.code(code)
             if await self._redis.set(key, match_id, nx=True, ex=ttl):
                 return True
@@ -311,21 +322,21 @@ class RedisDirectory:
             return bool(await self._redis.get(key) == match_id.encode())
 
     async def find_code(self, code: str) -> str | None:
-        async with reaching():
+        async with reaching("find_code"):
             match_id: Any = await self._redis.get(keys.code(code))
         return match_id.decode() if match_id else None
 
     async def keep_code(self, code: str, ttl: int) -> None:
-        async with reaching():
+        async with reaching("keep_code"):
             await self._redis.expire(keys.code(code), ttl)
 
     async def hold(self, match_id: str, player: str, until: int) -> None:
-        async with reaching():
+        async with reaching("hold"):
             holds = keys.holds(keys.shard(match_id))
             await self._redis.zadd(holds, {f"{match_id} {player}": until})
 
     async def use(self, match_id: str, player: str) -> None:
-        async with reaching():
+        async with reaching("use"):
             await self._redis.zrem(keys.holds(keys.shard(match_id)), f"{match_id} {player}")
 
     async def overdue(self, now: int, limit: int) -> list[tuple[str, str]]:
@@ -333,11 +344,11 @@ class RedisDirectory:
         return [(match_id, player) for match_id, _, player in (m.partition(" ") for m, _ in found)]
 
     async def count_fault(self, level: str, fault: Fault) -> None:
-        async with reaching():
+        async with reaching("count_fault"):
             await self._redis.hincrby(keys.faults(level), fault, 1)
 
     async def faults(self, level: str) -> dict[Fault, int]:
-        async with reaching():
+        async with reaching("faults"):
             counts: Any = await self._redis.hgetall(keys.faults(level))
         return {kind: int(counts[kind.encode()]) for kind in Fault if kind.encode() in counts}
 
@@ -364,7 +375,8 @@ def _ring(told: list[dict[bytes, bytes]]) -> Ring:
         return frozenset(fields[kind].decode() for fields in told if kind in fields)
 
     nonces = {f[b"m"].decode(): f[b"n"].decode() for f in told if b"n" in f}
-    return Ring(ids(b"m"), ids(b"l"), ids(b"t"), nonces)
+    traces = {f[b"n"].decode(): f[b"p"].decode() for f in told if b"p" in f}
+    return Ring(ids(b"m"), ids(b"l"), ids(b"t"), nonces, traces)
 
 
 def _streams(reply: Any) -> list[tuple[bytes, Any]]:

@@ -37,7 +37,7 @@ class RedisSeriesStore:
         self._postpone = redis.register_script((folder / "postpone.lua").read_bytes())
 
     async def claim(self, key: Key) -> bool:
-        async with reaching():
+        async with reaching("series_claim"):
             claimed: Any = await self._redis.set(
                 keys.claim(key.caller, key.key), key.fingerprint, nx=True, get=True, ex=KEY_TTL
             )
@@ -47,7 +47,7 @@ class RedisSeriesStore:
         series, key = opening.series, opening.key
         id_, spec = series.series_id, series.spec
         shard = keys.series_shard(id_)
-        async with reaching():
+        async with reaching("series_open"):
             made = await self._open(
                 keys=[
                     keys.series(id_),
@@ -65,7 +65,7 @@ class RedisSeriesStore:
         return made.decode() or None
 
     async def find(self, series_id: str) -> tuple[Series, Step] | None:
-        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
+        async with reaching("series_find"), self._redis.pipeline(transaction=False) as pipe:
             pipe.hmget(keys.series(series_id), "spec", "at", "owner")
             pipe.xrevrange(keys.series(series_id, ":log"), count=1)
             fields, tail = await pipe.execute()
@@ -75,14 +75,14 @@ class RedisSeriesStore:
 
     async def steps(self, series_id: str, first: int, last: int | None, limit: int) -> list[Step]:
         until = "+" if last is None else f"{last}-0"
-        async with reaching():
+        async with reaching("series_steps"):
             entries: Any = await self._redis.xrange(
                 keys.series(series_id, ":log"), f"{first}-0", until, count=limit
             )
         return [_step(*entry) for entry in entries]
 
     async def order(self, series_id: str, number: int) -> tuple[Series, Order] | None:
-        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
+        async with reaching("series_order"), self._redis.pipeline(transaction=False) as pipe:
             pipe.hmget(keys.series(series_id), "spec", "at", "owner", "secret", "status")
             pipe.getbit(keys.series(series_id, ":done"), number)
             fields, done = await pipe.execute()
@@ -96,7 +96,7 @@ class RedisSeriesStore:
 
     async def count(self, count: Count) -> int | None:
         series, result = count.series, count.result
-        async with reaching():
+        async with reaching("series_count"):
             next_: int = await self._count(
                 keys=_all_keys(series),
                 args=[
@@ -109,12 +109,12 @@ class RedisSeriesStore:
         return None if next_ < 0 else next_
 
     async def cancel(self, series: Series, at: int, ttl: int) -> bool:
-        async with reaching():
+        async with reaching("series_cancel"):
             done = await self._cancel(keys=_all_keys(series), args=[series.series_id, at, ttl])
         return bool(done == 1)
 
     async def halt(self, series_id: str) -> Halt | None:
-        async with reaching(), self._redis.pipeline(transaction=False) as pipe:
+        async with reaching("series_halt"), self._redis.pipeline(transaction=False) as pipe:
             pipe.hmget(keys.series(series_id), "status", "sent")
             pipe.get(keys.series(series_id, ":done"))
             pipe.xrevrange(keys.series(series_id, ":log"), count=1)
@@ -128,7 +128,7 @@ class RedisSeriesStore:
         return Halt(since, tuple(number for number in sent if not _bit(done or b"", number)))
 
     async def replay(self, series_id: str, number: int) -> bytes | None:
-        async with reaching():
+        async with reaching("series_replay"):
             kept: Any = await self._redis.hget(keys.series(series_id, ":replays"), str(number))
         return bytes(kept) if kept else None
 
@@ -137,11 +137,11 @@ class RedisSeriesStore:
 
     async def postpone(self, series_id: str, seen: int, until: int) -> bool:
         due = keys.series_due(keys.series_shard(series_id))
-        async with reaching():
+        async with reaching("series_postpone"):
             return bool(await self._postpone(keys=[due], args=[series_id, seen, until]) == 1)
 
     async def forget(self, series_id: str) -> None:
-        async with reaching():
+        async with reaching("series_forget"):
             await self._redis.zrem(keys.series_due(keys.series_shard(series_id)), series_id)
 
 

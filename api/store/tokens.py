@@ -31,7 +31,7 @@ class RedisTokens:
 
     async def find(self, token_hash: str) -> Grant | None:
         key = keys.guest(token_hash)
-        async with reaching():
+        async with reaching("token_find"):
             record: Any = await self._redis.get(key)
             if record is None or record == REVOKED:
                 return None
@@ -39,7 +39,7 @@ class RedisTokens:
 
     async def issue(self, token: Token, grant: Grant, limit: int, now: int) -> bool:
         key = keys.guest(token.hash)
-        async with reaching():
+        async with reaching("token_issue"):
             if token.expires_at <= now or await self._redis.exists(key):
                 return True
             if not await self._listed(token, grant.player_id, limit, now):
@@ -51,7 +51,7 @@ class RedisTokens:
         return True
 
     async def adopt(self, token: Token, player_id: str, now: int) -> None:
-        async with reaching():
+        async with reaching("token_adopt"):
             await self._listed(token, player_id, _NO_LIMIT, now)
 
     async def _listed(self, token: Token, player_id: str, limit: int, now: int) -> bool:
@@ -62,7 +62,7 @@ class RedisTokens:
         return bool(listed == 1)
 
     async def tokens(self, player_id: str, now: int) -> list[Token]:
-        async with reaching():
+        async with reaching("token_list"):
             records: Any = await self._redis.hgetall(keys.tokens(player_id))
         found = [decode_token(id_.decode(), record) for id_, record in records.items()]
         live = [token for token in found if token.expires_at > now]
@@ -70,7 +70,7 @@ class RedisTokens:
 
     async def revoke(self, player_id: str, token_id: str, until: int) -> bool:
         listed, mark = keys.tokens(player_id), keys.revoked(token_id)
-        async with reaching():
+        async with reaching("token_revoke"):
             record: Any = await self._redis.hget(listed, token_id)
             if record is None:
                 return bool(await self._redis.exists(mark))
@@ -91,6 +91,6 @@ class RedisTokens:
         return await self._first(keys.signed_in(digest), value)
 
     async def _first(self, key: str, value: str) -> str:
-        async with reaching():
+        async with reaching("token_first"):
             first: Any = await self._redis.set(key, value, nx=True, get=True, ex=KEY_TTL)
         return value if first is None else str(first.decode())

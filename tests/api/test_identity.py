@@ -465,4 +465,4 @@ async def test_a_stream_without_a_token_ends_politely():
     streams = Streams(0.05)
 
     assert [item async for item in streams.lasting(forever())] == [1]
-    assert streams._open == set()
+    assert not streams._open

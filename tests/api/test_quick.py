@@ -61,18 +61,23 @@ class Ways:
     quick: RestClient
     usual: RestClient
     passed_on: list[str]
+    routes: list[str]
 
 
 @pytest.fixture
 async def ways(redis_url: str) -> AsyncIterator[Ways]:
     parts = build(Settings(redis_url=redis_url, limit_creates=""))
-    usual, passed_on = create_rest(parts), []
+    usual, passed_on, routes = create_rest(parts), list[str](), list[str]()
 
     async def noted(scope: Scope, receive: Receive, send: Send) -> None:
         passed_on.append(scope["path"])
         await usual(scope, receive, send)
 
-    def client(app: Any) -> RestClient:
+    def client(inner: Any) -> RestClient:
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            await inner(scope, receive, send)
+            routes.append(scope["route"].path)
+
         found = RestClient("http://rest")
         found.http = httpx.AsyncClient(
             transport=httpx.ASGITransport(BodyLimit(app)), base_url="http://rest"
@@ -83,7 +88,7 @@ async def ways(redis_url: str) -> AsyncIterator[Ways]:
         async with client(Quick(noted, parts)) as quick, client(usual) as other:
             await quick.sign_in("Ann")
             other.http.headers.update(quick.http.headers)
-            yield Ways(quick, other, passed_on)
+            yield Ways(quick, other, passed_on, routes)
     finally:
         await parts.close()
 
@@ -120,6 +125,7 @@ async def test_refusals_of_plain_moves_are_the_same(ways):
 
         assert quick.status_code == status, quick.text
         assert told(quick) == told(usual)
+        assert ways.routes[-2:] == [f"/v1/matches/{{matchId}}/{verb}"] * 2
 
 
 async def test_what_is_odd_is_left_to_fastapi_uncharged(ways):

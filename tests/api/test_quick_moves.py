@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from api.graphql import schema as under_test
 from api.graphql.context import Context
 from api.graphql.gate import Gate
 from api.graphql.quick import moved
+from api.observe.work import Work, working
 from api.settings import Settings
 from schema.inputs import (
     ChooseHandInput,
@@ -31,6 +33,7 @@ WHOLE = """mutation Move($input: %sInput!, $yes: Boolean = true) { moved: %s(inp
 fragment Told on Match { id version hash seats { number name } you { hand { top bottom } } }"""
 HAND = WHOLE % ("ChooseHand", "chooseHand")
 LITERAL = 'mutation { chooseHand(input: {matchId: "m0-x", flip: true}) { userErrors { code } } }'
+ADDRESSES = count(1)
 HAND_OF = {"input": {"matchId": "m0-x", "flip": False}}
 
 
@@ -42,6 +45,7 @@ class Ways:
     authorization: str
     patch: pytest.MonkeyPatch
     taken: list[bool] = field(default_factory=list)
+    address: str = field(default_factory=lambda: f"10.0.0.{next(ADDRESSES)}")  # each has its limits
 
     def context(self, **changed: Any) -> Context:
         parts = self.parts
@@ -54,7 +58,7 @@ class Ways:
             "authorization": self.authorization,
             "streams": parts.streams,
             "gate": Gate(parts.limiter, parts.settings.cost_limit, introspection=False),
-            "address": "127.0.0.1",
+            "address": self.address,
             "answer": Response(),
             **changed,
         }
@@ -63,7 +67,18 @@ class Ways:
     async def ask(
         self, query: str, variables: Any = None, name: str | None = None, **changed: Any
     ) -> tuple[Any, ...]:
-        """The answer by HTTP and by WebSocket, with headers; how much is left is left out."""
+        """The answer by HTTP and by WebSocket, with headers; how much is left is left out.
+
+        With what observers are told of the operation.
+        """
+        work = Work("graphql")
+        with working(work):
+            headers, answers = await self._asked(query, variables, name, **changed)
+        return headers, answers, (work.kind, work.name, work.code())
+
+    async def _asked(
+        self, query: str, variables: Any, name: str | None, **changed: Any
+    ) -> tuple[dict[str, str], list[Any]]:
         context = self.context(**changed)
         answer = await under_test.schema.execute(query, variables, context, None, name)
         answers: list[Any] = [answer]
@@ -130,14 +145,15 @@ async def test_a_move_is_answered_alike(ways):
     meta = {"idempotencyKey": "once"}
     asked = {"input": {"matchId": match_id, "flip": False, "meta": meta}}
 
-    _, answers = await ways.both(HAND, asked)
+    _, answers, _ = await ways.both(HAND, asked)
 
     assert ways.taken == [True, True]
     for kind, data, errors, extensions, left in answers:
         assert (kind, errors, left["bucket"]) == ("ExecutionResult", [], "plays")
         assert data["moved"]["match"]["id"] == match_id
         assert extensions["cost"]["operation"] > 0
-    _, answers = await ways.both(HAND, {**asked, "yes": False}, "Move")
+    _, answers, observed = await ways.both(HAND, {**asked, "yes": False}, "Move")
+    assert observed == ("mutation", "Move", "OK")
     assert ways.taken == [True, True]
     assert "match" not in answers[0][1]["moved"]
 
@@ -161,9 +177,10 @@ async def test_a_move_is_answered_alike(ways):
 async def test_refusals_are_alike(ways, name, type_, given):
     asked = {"input": {"matchId": await opened(ways), **given}}
 
-    _, answers = await ways.both(WHOLE % (type_, name), asked)
+    _, answers, _ = await ways.both(WHOLE % (type_, name), asked)
 
     assert ways.taken == [True, True]
+    assert [answer[2] for answer in answers] == [[], []]
     assert [len(answer[1]["moved"]["userErrors"]) for answer in answers] == [1, 1]
     assert (await ways.both(LITERAL))[1][0][1]["chooseHand"]["userErrors"] == [
         {"code": "NOT_FOUND"}
@@ -173,7 +190,7 @@ async def test_refusals_are_alike(ways, name, type_, given):
 
 @pytest.mark.parametrize("authorization", [None, "Bearer nobody"])
 async def test_who_is_not_signed_in_is_told_so(ways, authorization):
-    _, answers = await ways.both(HAND, HAND_OF, authorization=authorization)
+    _, answers, _ = await ways.both(HAND, HAND_OF, authorization=authorization)
 
     assert ways.taken == [True, True]
     for kind, data, errors, *_ in answers:
@@ -186,7 +203,7 @@ async def test_who_has_nothing_left_is_told_so(ways):
     for _ in range(61):
         await ways.ask(HAND, HAND_OF)
 
-    headers, answers = await ways.both(HAND, HAND_OF)
+    headers, answers, _ = await ways.both(HAND, HAND_OF)
 
     assert ways.taken == [True, True]
     assert "retry-after" in headers
@@ -201,7 +218,7 @@ async def test_failures_are_alike(ways, caplog, monkeypatch, error):
 
     monkeypatch.setattr("api.requests.move", fail)
 
-    _, answers = await ways.both(HAND, HAND_OF)
+    _, answers, _ = await ways.both(HAND, HAND_OF)
 
     assert ways.taken == [True, True]
     assert [answer[1] for answer in answers] == [None, None]

@@ -20,6 +20,7 @@ from tests.bench.latency import latency
 from tests.bench.machine import CORES, Mood, tell, wide
 from tests.bench.memory import memory
 from tests.bench.moves import moves
+from tests.bench.observing import observing
 from tests.bench.rivals import against_peers
 from tests.bench.rules import rules
 from tests.bench.starts import starts
@@ -32,6 +33,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "storage": storage,
     "rules": rules,
     "bots": turns_of_bots,
+    "observing": observing,
     "memory": memory,
     "subscribers": subscribers,
     "two": two,

@@ -101,7 +101,7 @@ class Seated:
                 found = choice(match["you"]["legal"])
                 if found is not None:
                     acted = await self._move(number, sitting, match, *found)
-        raise AssertionError("a stream ended before its match")
+        raise AssertionError(f"a stream ended before its match: {sitting.last_words}")
 
     async def _move(
         self, number: int, sitting: Sitting, match: Json, name: str, arguments: Json

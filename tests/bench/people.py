@@ -67,7 +67,12 @@ class Person(Protocol):
 
 
 class Sitting(Protocol):
-    """A person at one table: its updates, and moves that answer with the version they made."""
+    """A person at one table: its updates, and moves that answer with the version they made.
+
+    ``last_words``: what ended the updates, as it came.
+    """
+
+    last_words: str
 
     async def __aenter__(self) -> Self: ...
     async def __aexit__(self, *_: object) -> None: ...
@@ -128,6 +133,7 @@ class SocketSitting:
     def __init__(self, person: GraphQL, match_id: str) -> None:
         self.person, self.match_id = person, match_id
         self._ids = count(1)
+        self.last_words = ""
         self._answers: dict[str, asyncio.Future[int]] = {}
         self._updates: asyncio.Queue[Arrival | None] = asyncio.Queue()
 
@@ -147,7 +153,7 @@ class SocketSitting:
         try:
             await self._hand_over()
         except Exception as error:  # noqa: BLE001 - raised where it is waited for
-            why = error
+            why, self.last_words = error, repr(error)
         for answer in self._answers.values():
             answer.set_exception(why)
         self._updates.put_nowait(None)
@@ -162,7 +168,8 @@ class SocketSitting:
                 version = _data(message["payload"])["match"]["version"]
                 self._answers.pop(message["id"]).set_result(version)
             elif message.get("id") == "0":
-                return  # complete, or an error
+                self.last_words = frame.data  # complete, or an error
+                return
 
     async def updates(self) -> AsyncIterator[Arrival]:
         while (arrival := await self._updates.get()) is not None:
@@ -239,6 +246,7 @@ class RestSitting:
 
     def __init__(self, person: Rest, match_id: str) -> None:
         self.person, self.match_id = person, match_id
+        self.last_words = ""
 
     async def __aenter__(self) -> Self:
         self._stream = await self.person.http.get(
@@ -258,6 +266,8 @@ class RestSitting:
                 event = line[7:].strip()
             elif line.startswith(b"data: ") and event == b"update":
                 yield time.perf_counter(), json.loads(line[6:])
+            elif line.startswith(b"data: "):
+                self.last_words = line.decode()
 
     async def move(self, match_id: str, name: str, arguments: Json) -> int:
         made = await self.person.post(f"/matches/{match_id}/{PATHS[name]}", arguments)

@@ -127,9 +127,12 @@ class Process:
 
 
 class Ground:
-    """Redis, two API processes, two workers, two sweepers; between them proxies."""
+    """Redis, two API processes, ``house`` workers and sweepers each; between them proxies."""
 
-    def __init__(self, folder: Path, http: aiohttp.ClientSession) -> None:
+    def __init__(
+        self, folder: Path, http: aiohttp.ClientSession, house: int = 2, **env: str
+    ) -> None:
+        self._env = env
         self._http, self._closing = http, AsyncExitStack()
         embedded = embedded_redis(folder, steady_port())
         self.direct = Redis.from_url(embedded.url, socket_timeout=5)
@@ -142,10 +145,10 @@ class Ground:
         self.redis = Process("redis", embedded.command, {}, embedded.folder, self._redis_answers)
         self._folder = folder
         self.apis = [self._api(number, port) for number, port in enumerate(ports)]
-        self.workers = [self._worker(number) for number in range(2)]
+        self.workers = [self._worker(number) for number in range(house)]
         self.sweepers = [
             Process(f"sweeper{n}", [*RINGMASTER, "sweeper"], {}, folder, self._swept)
-            for n in range(2)
+            for n in range(house)
         ]
 
     @property
@@ -199,6 +202,7 @@ class Ground:
                 THINKING: str(self.thinking),
                 "PYTHONPATH": str(Path(__file__).parents[2]),
                 "OPENBLAS_NUM_THREADS": "1",
+                **self._env,
             }
             for process in self.processes[1:]:
                 process.env.update(env)

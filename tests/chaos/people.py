@@ -49,6 +49,7 @@ class Town:
     http: aiohttp.ClientSession
     addresses: list[str]
     chance: Random
+    thought: float = 0.2  # seconds that a move takes its player at most
     record: Record = field(default_factory=Record)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     scoring: asyncio.Event = field(default_factory=asyncio.Event)
@@ -223,7 +224,7 @@ class Guest:
         move = choice(match["you"]["legal"])
         if move is None:
             return
-        await asyncio.sleep(self.town.chance.uniform(0, 0.2))
+        await asyncio.sleep(self.town.chance.uniform(0, self.town.thought))
         version, seat = match["version"], match["you"]["seat"]
         key = f"{match['id']}-{seat}-{version}" if self.keyed else None
         input_ = {"matchId": match["id"], **move[1]}

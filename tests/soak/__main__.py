@@ -27,6 +27,7 @@ from tests.soak.judging import Curve, allowed, grown, picture, read, rise
 from tests.soak.life import Life
 from tests.soak.sampling import sample
 
+LOG: Final = 20_000  # characters of the processes' output, where it ends badly
 EVERY: Final = 10  # seconds
 TABLES: Final = 2  # of four people, for each way to play
 MOVES: Final = 4.0  # a second, for each way
@@ -54,6 +55,9 @@ def main() -> int:
             stack = start_stack(Path(folder), None, **SHORT)
             try:
                 asyncio.run(soak(stack, args.minutes * 60, args.csv, args.seed))
+            except BaseException:
+                print((Path(folder) / "stderr.log").read_text()[-LOG:])  # noqa: T201
+                raise
             finally:
                 stack.stop()
     curves = read(args.csv)

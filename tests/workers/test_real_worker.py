@@ -7,6 +7,7 @@ from api.broker import celery_app
 from api.store.connections import connect
 from api.store.redis import RedisStore
 from tests.conftest import until_finished
+from tests.observed import counted, of
 
 BOT = {"kind": "BOT"}
 
@@ -55,5 +56,7 @@ async def test_the_sweeper_sends_again_what_was_lost(client, stack):
 
         due = dict(await RedisStore(redis).due(10**15, 1000))
         assert not due.keys() & {match["id"] for match in matches}
+        found = await asyncio.to_thread(counted, stack, "ringmaster_sweeper_catches_total")
+        assert of(found, "ringmaster_sweeper_catches_total", "kind")["bot"] > 0
     finally:
         await redis.aclose()

@@ -1,0 +1,45 @@
+"""The manifests as kustomize renders them."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+ROOT: Final = Path(__file__).parents[2]
+# `make deploy-tools` puts it there where the machine has none.
+KUBECTL: Final = shutil.which("kubectl") or str(ROOT / ".venv" / "deploy" / "bin" / "kubectl")
+OVERLAYS: Final = ("local", "production")
+SECONDS: Final = 60
+
+Manifest = dict[str, Any]
+
+
+def render(folder: Path) -> list[Manifest]:
+    """The manifests of a kustomization.
+
+    Raises:
+        subprocess.CalledProcessError: kustomize refuses it; what it said is in `stderr`.
+    """
+    rendered = subprocess.run(
+        [KUBECTL, "kustomize", folder], capture_output=True, text=True, timeout=SECONDS, check=True
+    )
+    return list(yaml.safe_load_all(rendered.stdout))
+
+
+def variant(overlay: str, folder: Path, old: str, new: str) -> list[Manifest]:
+    """An overlay with one component in the place of another; ``folder`` is for the copy."""
+    shutil.copytree(ROOT / "k8s", folder / "k8s")
+    file = folder / "k8s" / "overlays" / overlay / "kustomization.yaml"
+    text = file.read_text()
+    assert f"components/{old}" in text, f"{overlay} has no component {old}"
+    file.write_text(text.replace(f"components/{old}", f"components/{new}"))
+    return render(file.parent)
+
+
+def all_variants(folder: Path) -> dict[str, list[Manifest]]:
+    """Every way to apply the manifests: each overlay, and production without KEDA."""
+    found = {overlay: render(ROOT / "k8s" / "overlays" / overlay) for overlay in OVERLAYS}
+    found["production-hpa"] = variant("production", folder, "keda", "hpa")
+    return found

@@ -25,6 +25,7 @@ from api.patience import patient
 from api.presence import Presence, this_process
 from api.problems import RETRY_AFTER_SECONDS
 from api.rest.app import create_rest, nothing_here, too_large
+from api.rest.quick import BODY, Quick
 from api.settings import Settings, read_settings
 from schema.acts import ProcessKind
 
@@ -63,7 +64,8 @@ class BodyLimit:
                 return
             if not message.get("more_body", False):
                 break
-        await self._app(scope, _replay(bytes(body), receive), send)
+        scope[BODY] = bytes(body)
+        await self._app(scope, _replay(scope[BODY], receive), send)
 
     def _refusal(self, path: str) -> Response:
         sentence = f"A request has at most {self._limit} bytes."
@@ -158,7 +160,7 @@ async def _pulse(parts: Parts) -> None:
 def create_app(settings: Settings | None = None, parts: Parts | None = None) -> Starlette:
     """The application; ``parts`` are built from the settings if not given."""
     parts = parts or build(settings or read_settings())
-    graphql, rest = GraphQLView(parts), create_rest(parts)
+    graphql, rest = GraphQLView(parts), Quick(create_rest(parts), parts)
     presence = Presence(parts.processes, this_process(ProcessKind.API), parts.streams.count)
 
     @contextlib.asynccontextmanager

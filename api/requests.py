@@ -162,8 +162,11 @@ async def move(service: MatchService, player: Caller, asked: MoveInput) -> Answe
         RuleError: INVALID_INPUT, NOT_SEATED and every reason of the rules.
         Unavailable: Redis cannot be reached.
     """
-    # The seat is the caller's own, whatever it is.
-    meta = meta_of(asked.meta, encode_action(asked.action(0)))
+    request = []
+    if asked.meta is not None and asked.meta.idempotency_key is not None:
+        # The seat is the caller's own, whatever it is.
+        request = [encode_action(asked.action(0))]
+    meta = meta_of(asked.meta, *request)
     return await service.act(asked.match_id, player.player_id, asked.action, meta)
 
 

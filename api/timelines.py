@@ -14,7 +14,7 @@ from api.values import Moment
 from engine.events import Event, HandsDealt
 from engine.evolve import fold
 from engine.state import Match
-from engine.views import View, redact, view
+from engine.views import Common, PublicEvent, View, common, redact, view, view_with
 
 RECENT = 8
 KEPT = 1024  # timelines that stay in memory though nobody follows them, some 100 kB each
@@ -29,6 +29,7 @@ class Timeline:
         self.match: Match | None = None
         self.followers = 0
         self._moments: dict[tuple[int | None, bool], Moment] = {}
+        self._common: Common | None = None  # of the last state
         self.writing = asyncio.Lock()  # writers of one process queue instead of racing
         self._changed = asyncio.Event()
 
@@ -51,7 +52,7 @@ class Timeline:
         if since > len(known):
             return False  # forgotten while the log was being read
         if since and (not commits or commits[0].nonce != known[since - 1].nonce):
-            self.commits, self.match, self._moments = [], None, {}
+            self.commits, self.match, self._moments, self._common = [], None, {}, None
             self._wake()
             return False
         new = [commit for commit in commits if commit.version > len(known)]
@@ -100,8 +101,16 @@ class Timeline:
         audience = _audience(self.match, caller)
         found = self._moments.get(audience)
         if found is None:
-            found = self._moments[audience] = moment(self.commits[-1], self.match, caller)
+            found = self._moments[audience] = self._last(self.match, *audience)
         return found
+
+    def _last(self, match: Match, seat: int | None, is_host: bool) -> Moment:
+        commit, told = self.commits[-1], next(iter(self._moments.values()), None)
+        if self._common is None:
+            self._common = common(match)
+        seen = view_with(self._common, match, seat, host=is_host)
+        events = redacted(commit) if told is None else told.events  # the same for all
+        return Moment(commit.version, commit.hash, commit.at, events, seen)
 
     def round_events(self) -> list[Event]:
         """The events of the commits since the last deal, the one that dealt included."""
@@ -115,7 +124,7 @@ class Timeline:
     def _take(self, commit: Commit) -> None:
         self.match = fold(self.match, commit.events)
         self.commits.append(commit)
-        self._moments = {}
+        self._moments, self._common = {}, None
 
     def _wake(self) -> None:
         self._changed.set()
@@ -129,8 +138,13 @@ class Timeline:
 
 def moment(commit: Commit, match: Match, caller: str | None) -> Moment:
     """A commit, and the match right after it, as a caller may know them."""
-    events = tuple(told for event in commit.events if (told := redact(event)) is not None)
-    return Moment(commit.version, commit.hash, commit.at, events, seen_by(match, caller))
+    seen = seen_by(match, caller)
+    return Moment(commit.version, commit.hash, commit.at, redacted(commit), seen)
+
+
+def redacted(commit: Commit) -> tuple[PublicEvent, ...]:
+    """What everybody may know of a commit."""
+    return tuple(told for event in commit.events if (told := redact(event)) is not None)
 
 
 def seen_by(match: Match, caller: str | None) -> View:

@@ -34,11 +34,15 @@ ANYHOW: Final = Meta()  # no key, whatever the version
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A match as the caller may see it, as of a version and its hash in the chain."""
+    """A match as the caller may see it, as of a version and its hash in the chain.
+
+    ``encoded``: of the last commit's moment, where it is the answer; see there.
+    """
 
     version: int
     hash: str
     view: View
+    encoded: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
-"""The only two exits of hidden cards: ``view`` of a state and ``redact`` of an event.
+"""The only two exits of hidden cards: ``view`` of a state, by ``view_with``, and ``redact``.
 
 A ``View`` has one place for cards in hand, the viewer's own; a redacted event has none.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from engine import events as e
 from engine.actions import End
@@ -91,17 +91,41 @@ def view(match: Match, seat: int | None, *, host: bool = False) -> View:
     Raises:
         ValueError: the match has no such seat.
     """
+    return view_with(common(match), match, seat, host=host)
+
+
+class Common(NamedTuple):
+    """What all views of a state have in common, made once for all of them."""
+
+    seats: tuple[SeatView, ...]
+    round: RoundView | None
+
+
+def common(match: Match) -> Common:
+    """What everybody may know of the seats and the round."""
+    round_ = match.round
+    return Common(
+        tuple([_seat_view(match, round_, number) for number in range(match.players)]),
+        None if round_ is None else _round_view(match, round_),
+    )
+
+
+def view_with(known: Common, match: Match, seat: int | None, *, host: bool = False) -> View:
+    """What ``view`` gives, with what is in common of the same state.
+
+    Raises:
+        ValueError: the match has no such seat.
+    """
     if seat is not None and not 0 <= seat < match.players:
         raise ValueError("the match has no such seat")
-    round_ = match.round
     return View(
         match_id=match.match_id,
         status=match.status,
         visibility=match.visibility,
         round_count=ROUNDS[match.players],
-        seats=tuple(_seat_view(match, round_, number) for number in range(match.players)),
-        round=None if round_ is None else _round_view(match, round_),
-        you=None if seat is None else _own(round_, seat),
+        seats=known.seats,
+        round=known.round,
+        you=None if seat is None else _own(match.round, seat),
         join_code=match.join_code if host or seat is not None else None,
         winners=match.winners,
         deck_commitment=match.deck_commitment,

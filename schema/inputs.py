@@ -1,10 +1,15 @@
 """What clients ask for, each input turned into the engine's own words or refused."""
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
 
 import strawberry
 from strawberry import field
+from strawberry.types.arguments import InputContext
+from strawberry.types.base import StrawberryOptional, get_object_definition, has_object_definition
+from strawberry.utils.str_converters import to_camel_case
 
 from engine import actions
 from engine.actions import End
@@ -142,6 +147,34 @@ class ScoutAndShowInput:
             self.show.first,
             self.show.count,
         )
+
+
+def _built(type_: type, value: Mapping[str, Any], _: InputContext) -> Any:
+    return type_(
+        **{
+            name: part if inner is None or part is None else _built(inner, part, _)
+            for told, name, inner in _parts(type_)
+            if (part := value.get(told, ...)) is not ...
+        }
+    )
+
+
+@cache
+def _parts(type_: Any) -> list[tuple[str, str, type | None]]:
+    """The fields of an input: as they are sent, as they are here, and the input in each, if any."""
+    definition, parts = type_.__strawberry_definition__, []
+    for part in definition.fields:
+        held = part.resolve_type(type_definition=definition)
+        held = held.of_type if isinstance(held, StrawberryOptional) else held
+        inner = held if has_object_definition(held) else None
+        parts.append((to_camel_case(part.python_name), part.python_name, inner))
+    return parts
+
+
+# The library would find out anew for each value what its parts are, which takes half as long as a
+# move does.
+for _move in (ChooseHandInput, ShowInput, ScoutInput, ScoutAndShowInput):
+    get_object_definition(_move, strict=True).from_input = _built
 
 
 @strawberry.input(description="A series of matches between bots, to be played one after another.")

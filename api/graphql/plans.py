@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from graphql import (
     FieldNode,
@@ -42,7 +42,7 @@ from strawberry.types.field import StrawberryField
 
 MOST: Final = 1024  # selections remembered
 VALUES: Final = 16  # of the variables that matter to one
-_BACKREF: Final = GraphQLCoreConverter.DEFINITION_BACKREF
+BACKREF: Final = GraphQLCoreConverter.DEFINITION_BACKREF
 _INT: Final = 2**31
 
 Key = tuple[str | int, ...]
@@ -88,6 +88,15 @@ class _Known:
 _selections: Final[OrderedDict[Key, _Known]] = OrderedDict()
 
 
+class Root(NamedTuple):
+    """The only field of an operation: its key in the answer, and the plan of what it leads to."""
+
+    name: str
+    field: GraphQLField
+    chosen: list[FieldDetails]
+    plan: Plan
+
+
 class _Event:
     """One event of a subscription, told by a plan where there is one."""
 
@@ -108,7 +117,7 @@ class _Event:
 class Executor(StrawberryGraphQLCoreExecutionContext):
     """The library's executor, which has a plan for plain objects."""
 
-    _root: tuple[str, Plan] | None = None
+    _root: Root | None = None
     _rooted = False
 
     def build_per_event_executor(self, payload: Any) -> Any:
@@ -122,17 +131,16 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
     def told(self, payload: Any) -> dict[str, Any] | None:
         """What a plan makes of an event, None if there is none for it."""
         if not self._rooted:
-            self._root, self._rooted = self._root_plan(), True
+            self._root, self._rooted = self.root(self.schema.subscription_type), True
         if self._root is None:
             return None
-        name, plan = self._root
         try:
-            return {name: _made(plan, payload)}
+            return {self._root.name: made(self._root.plan, payload)}
         except Exception:  # noqa: BLE001 - the library meets it again, and tells of it
             return None
 
-    def _root_plan(self) -> tuple[str, Plan] | None:
-        type_ = self.schema.subscription_type
+    def root(self, type_: GraphQLObjectType | None) -> Root | None:
+        """The operation's only field, on the type of its kind; None if there is no plan for it."""
         if type_ is None:
             return None
         collected = collect_fields(
@@ -146,7 +154,16 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
             return None
         told = field.type.of_type
         plan = self._plan(told, chosen) if is_object_type(told) else None
-        return None if plan is None else (name, plan)
+        return None if plan is None else Root(name, field, chosen, plan)
+
+    def arguments(self, root: Root) -> dict[str, Any]:
+        """What the resolver of such a field is given.
+
+        Raises:
+            Exception: something that was sent cannot be taken; the library tells what.
+        """
+        known: StrawberryField = root.field.extensions[BACKREF]
+        return self._arguments(root.field, known, root.chosen[0])
 
     def complete_object_value(  # noqa: PLR0917 - as in graphql-core
         self,
@@ -160,7 +177,7 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         plan = self._plan(return_type, field_details_list)
         if plan is not None:
             try:
-                return _made(plan, result)
+                return made(plan, result)
             except Exception:  # noqa: BLE001, S110 - the library meets it again, and tells of it
                 pass
         return super().complete_object_value(
@@ -202,7 +219,7 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         return tuple(found.names)
 
     def _object(self, type_: GraphQLObjectType, chosen: list[FieldDetails]) -> Plan:
-        definition = type_.extensions.get(_BACKREF)
+        definition = type_.extensions.get(BACKREF)
         collected = self.collect_subfields(type_, chosen)
         if definition is None or collected.new_defer_usages:
             raise Unplanned
@@ -217,7 +234,7 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         return Plan(definition.origin, fields)
 
     def _getter(self, field: GraphQLField, chosen: list[FieldDetails]) -> Make:
-        known: StrawberryField = field.extensions[_BACKREF]
+        known: StrawberryField = field.extensions[BACKREF]
         resolver = known.base_resolver
         if known.extensions or known.is_async:
             raise Unplanned
@@ -239,7 +256,7 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         given = get_argument_values(
             field, chosen.node, self.variable_values, chosen.fragment_variable_values
         )
-        schema = self.schema.extensions[_BACKREF]
+        schema = self.schema.extensions[BACKREF]
         registry, config = schema.schema_converter.scalar_registry, schema.config
         return convert_arguments(given, known.arguments, registry, config)
 
@@ -288,15 +305,15 @@ class _Variables(Visitor):
             visit(self._fragments[name], self)
 
 
-def _made(plan: Plan, value: Any) -> dict[str, Any]:
+def made(plan: Plan, value: Any) -> dict[str, Any]:
     """What a plan makes of a value: once, for values that many are told of."""
     told: dict[Plan, dict[str, Any]] | None = getattr(value, "told", None)
     if told is None:
         return plan(value)
-    made = told.get(plan)
-    if made is None:
-        made = told[plan] = plan(value)
-    return made
+    found = told.get(plan)
+    if found is None:
+        found = told[plan] = plan(value)
+    return found
 
 
 def _nothing(_: Any) -> None:
@@ -320,7 +337,7 @@ def _listed(values: Any) -> Any:
 
 def _leaf(type_: GraphQLLeafType) -> Make:
     if isinstance(type_, GraphQLEnumType):
-        definition = type_.extensions[_BACKREF]
+        definition = type_.extensions[BACKREF]
         return {
             definition.wrapped_cls(value.value): name for name, value in type_.values.items()
         }.__getitem__

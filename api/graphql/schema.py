@@ -1,7 +1,7 @@
 """The schema, and what every operation passes through: caches, limits, errors made fit to send."""
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from strawberry.exceptions import MissingQueryError
 from strawberry.extensions import SchemaExtension
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
+from strawberry.schema.schema import StreamResult
 from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.graphql import OperationType
 
@@ -24,6 +25,7 @@ from api.graphql.gate import Admission
 from api.graphql.mutations import Mutation
 from api.graphql.plans import Executor
 from api.graphql.queries import Query
+from api.graphql.quick import Operation, moved
 from api.graphql.subscriptions import Subscription
 from api.limits.buckets import refusal_headers
 from api.observe.work import operating, refused
@@ -47,7 +49,8 @@ class Schema(strawberry.Schema):
         operation_extensions: dict[str, Any] | None = None,
     ) -> ExecutionResult:
         """Run a query or mutation; a subscription needs a transport that streams."""
-        return await super().execute(
+        asked = Operation(query, variable_values, operation_name)
+        return await self._moved(context_value, asked) or await super().execute(
             query,
             variable_values,
             context_value,
@@ -56,6 +59,37 @@ class Schema(strawberry.Schema):
             set(allowed_operation_types or OperationType) - {OperationType.SUBSCRIPTION},
             operation_extensions,
         )
+
+    async def stream(  # noqa: PLR0917 - as in strawberry
+        self,
+        query: str | None,
+        variable_values: dict[str, Any] | None = None,
+        context_value: Any | None = None,
+        root_value: Any | None = None,
+        operation_name: str | None = None,
+        operation_extensions: dict[str, Any] | None = None,
+        allowed_operation_types: Iterable[OperationType] | None = None,
+    ) -> StreamResult:
+        """Run an operation of any kind, and tell its results one by one."""
+        asked = Operation(query, variable_values, operation_name)
+        result = await self._moved(context_value, asked)
+        if result is not None:
+            return _alone(result)
+        return await super().stream(
+            query,
+            variable_values,
+            context_value,
+            root_value,
+            operation_name,
+            operation_extensions,
+            allowed_operation_types,
+        )
+
+    async def _moved(self, context: Any, asked: Operation) -> ExecutionResult | None:
+        result = await moved(self._schema, context, asked, _admit)
+        if result is not None and result.errors:
+            self.process_errors(result.errors)
+        return result
 
     def process_errors(
         self,
@@ -117,16 +151,20 @@ class Passing(SchemaExtension):
 
     async def _admit(self) -> None:
         execution, calling = self.execution_context, self.execution_context.context
-        admission = calling.admitted or await admit(
-            calling,
-            execution.query or "",
-            execution.operation_name,
-            execution.variables,
-        )
+        asked = Operation(execution.query, execution.variables, execution.operation_name)
+        admission = await _admit(calling, asked)
         if calling.answer is not None:
             calling.answer.headers.update(admission.headers)
         if execution.operation_type is not OperationType.SUBSCRIPTION:
             execution.extensions_results.update(admission.extensions)
+
+
+async def _alone(result: ExecutionResult) -> AsyncGenerator[ExecutionResult, None]:
+    yield result
+
+
+async def _admit(calling: Context, asked: Operation) -> Admission:
+    return calling.admitted or await admit(calling, asked.query or "", asked.name, asked.variables)
 
 
 async def admit(

@@ -1,7 +1,7 @@
 """What a route answers: a model as JSON, or a problem document (RFC 9457)."""
 
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -14,11 +14,11 @@ from api.errors import RateLimited, Refused, ServiceError
 from api.limits.buckets import refusal_headers
 from api.observe.work import refused
 from api.problems import problem, request_extensions, request_sentence, status_of
-from api.values import Answer
+from api.values import Answer, Moment
 from engine.errors import RuleError
 from schema.codes import ErrorCode
 from schema.rest.base import Model
-from schema.rest.match import match_of
+from schema.rest.plain import match_json
 from schema.rest.problem import FieldProblem, Problem
 
 PROBLEM: Final = "application/problem+json"
@@ -34,8 +34,16 @@ def answer(model: Model, status: int = 200, **headers: str) -> Response:
 
 def match_answer(found: Answer, status: int = 200, **headers: str) -> Response:
     """A match, with its version as the entity tag (RFC 9110)."""
-    match = match_of(found.view, found.version, found.hash)
-    return answer(match, status, ETag=f'"{found.version}"', **headers)
+    headers["ETag"] = f'"{found.version}"'
+    return Response(encoded_match(found), status, headers, "application/json")
+
+
+def encoded_match(found: Answer | Moment) -> bytes:
+    """A match as JSON, encoded once for its answer and for all followers who may know as much."""
+    made: bytes | None = found.encoded.get("match")
+    if made is None:
+        made = found.encoded["match"] = match_json(found.view, found.version, found.hash)
+    return made
 
 
 def documented(*statuses: int, **more: Any) -> dict[str, Any]:
@@ -54,31 +62,45 @@ class Route(APIRoute):
         handler = super().get_route_handler()
 
         async def guarded(request: Request) -> Response:
-            response = await answered(request)
-            response.headers.update(getattr(request.state, "rate_limit", {}))
-            return response
-
-        async def answered(request: Request) -> Response:
-            try:
-                return await handler(request)
-            except RateLimited as error:
-                refusal = problem_answer(told(error))
-                refusal.headers.update(refusal_headers(error))
-                return refusal
-            except (RuleError, ServiceError) as error:
-                return problem_answer(told(error))
-            except RequestValidationError as error:
-                return problem_answer(malformed(request, error))
-            except HTTPException as error:
-                if error.status_code != HTTPStatus.BAD_REQUEST:
-                    raise
-                # Nested beyond what can be read, or no text at all.
-                return problem_answer(_unreadable())
-            except Exception as error:  # noqa: BLE001 - its text could carry a hidden card
-                log.error("unexpected %s at %s", type(error).__name__, self.path)  # noqa: TRY400
-                return problem_answer(_problem(500, "INTERNAL", "Something failed on our side."))
+            return await answered(request, handler, self.path)
 
         return guarded
+
+
+async def answered(
+    request: Request, work: Callable[[Request], Awaitable[Response]], path: str
+) -> Response:
+    """What ``work`` answers, or what its failure is told as; with what is left of a bucket.
+
+    Raises:
+        HTTPException: what is answered by the application, such as 404 or 405.
+    """
+    response = await _answered(request, work, path)
+    response.headers.update(getattr(request.state, "rate_limit", {}))
+    return response
+
+
+async def _answered(
+    request: Request, work: Callable[[Request], Awaitable[Response]], path: str
+) -> Response:
+    try:
+        return await work(request)
+    except RateLimited as error:
+        refusal = problem_answer(told(error))
+        refusal.headers.update(refusal_headers(error))
+        return refusal
+    except (RuleError, ServiceError) as error:
+        return problem_answer(told(error))
+    except RequestValidationError as error:
+        return problem_answer(malformed(request, error))
+    except HTTPException as error:
+        if error.status_code != HTTPStatus.BAD_REQUEST:
+            raise
+        # Nested beyond what can be read, or no text at all.
+        return problem_answer(_unreadable())
+    except Exception as error:  # noqa: BLE001 - its text could carry a hidden card
+        log.error("unexpected %s at %s", type(error).__name__, path)  # noqa: TRY400
+        return problem_answer(_problem(500, "INTERNAL", "Something failed on our side."))
 
 
 def told(error: RuleError | ServiceError) -> Problem:

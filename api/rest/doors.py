@@ -1,6 +1,7 @@
 """What a route is given: the services, who is calling, and how a command is to be carried out."""
 
 import re
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, Header, Request, Security
@@ -21,7 +22,8 @@ from schema.scopes import Scope
 
 SIGN_IN_FIRST: Final = "Sign in first: `POST /v1/guests` gives a token to send as `Bearer TOKEN`."
 OPTIONAL_SIGN_IN: Final[dict[str, Any]] = {"security": [{}, {"HTTPBearer": []}]}
-_TAG: Final = r'^((W/)?"[1-9][0-9]{0,8}"|[1-9][0-9]{0,8}|\*)$'
+KEY: Final = r"^[!-~]{1,130}$"
+TAG: Final = r'^((W/)?"[1-9][0-9]{0,8}"|[1-9][0-9]{0,8}|\*)$'
 _QUOTED: Final = re.compile(r'"(.*)"\Z')
 _KEY_WORDS: Final = (
     "1 to 128 printable ASCII characters: the same key again does it only once, and is answered "
@@ -122,7 +124,7 @@ class Charge:
             await parts.limiter.charge_address(Bucket.READS, address, LOADED)
             raise
         charged = Charged(None if caller is None else caller.player_id, address)
-        amount = self._points + self._each * _nodes(request)
+        amount = self._points + (self._each and self._each * _nodes(request))
         tell(request, await parts.limiter.charge(self._bucket, charged, amount))
 
 
@@ -138,14 +140,26 @@ def takes(bucket: Bucket, points: int = 1, each: int = 0) -> list[Any]:
     return [Depends(Charge(bucket, points, each))]
 
 
+def key_of(header: str | None) -> str | None:
+    """The key in a header of the form ``KEY``."""
+    quoted = None if header is None else _QUOTED.match(header)
+    return quoted.group(1) if quoted else header
+
+
+def version_of(header: str | None) -> int | None:
+    """The version in a header of the form ``TAG``, None for any."""
+    if header is None or header == "*":
+        return None
+    return int(header.removeprefix("W/").strip('"'))
+
+
 async def _key(
     key: Annotated[
-        Annotated[str, Field(pattern=r"^[!-~]{1,130}$")] | SkipJsonSchema[None],
+        Annotated[str, Field(pattern=KEY)] | SkipJsonSchema[None],
         Header(alias="Idempotency-Key", description=_KEY_WORDS),
     ] = None,
 ) -> MoveMeta:
-    quoted = None if key is None else _QUOTED.match(key)
-    return MoveMeta(idempotency_key=quoted.group(1) if quoted else key)
+    return MoveMeta(idempotency_key=key_of(key))
 
 
 async def _secret_key(
@@ -160,16 +174,11 @@ async def _secret_key(
 async def _meta(
     keyed: Annotated[MoveMeta, Depends(_key)],
     version: Annotated[
-        Annotated[str, Field(pattern=_TAG)] | SkipJsonSchema[None],
+        Annotated[str, Field(pattern=TAG)] | SkipJsonSchema[None],
         Header(alias="If-Match", description=_VERSION_WORDS),
     ] = None,
 ) -> MoveMeta:
-    if version is None or version == "*":
-        return keyed
-    return MoveMeta(
-        idempotency_key=keyed.idempotency_key,
-        expected_version=int(version.removeprefix("W/").strip('"')),
-    )
+    return replace(keyed, expected_version=version_of(version))
 
 
 SecretKey = Annotated[str | None, Depends(_secret_key)]

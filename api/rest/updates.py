@@ -7,21 +7,21 @@ from typing import Annotated, Any, Final, NamedTuple, TypeVar
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import EventSourceResponse
 
 from api.errors import ServiceError
 from api.graphql.negotiation import answer_type
 from api.limits.buckets import Bucket
 from api.observe.work import refused
-from api.rest.answers import Route, answer, documented, told
+from api.rest.answers import Route, documented, encoded_match, told
 from api.rest.doors import OPTIONAL_SIGN_IN, Charge, Services, Viewer, Visit
 from api.rest.matches import WHOLE, MatchId
 from api.values import Moment
 from schema.cost import LOADED
 from schema.pages import PAGE_LIMIT, USUAL_PAGE
 from schema.rest.base import Model
-from schema.rest.events import MatchUpdate, StreamEnd, UpdatePage
-from schema.rest.match import match_of
+from schema.rest.events import StreamEnd, UpdatePage
+from schema.rest.plain import page_json, update_json
 
 T = TypeVar("T")
 
@@ -96,9 +96,9 @@ async def match_updates(
     """
     if not wants_stream(request):
         page, version = await parts.service.updates(match_id, viewer, after or 0, first)
-        updates = [_update(moment) for moment in page]
-        more = bool(updates) and updates[-1].version < version
-        return answer(UpdatePage(updates=updates, version=version, has_next_page=more))
+        more = bool(page) and page[-1].version < version
+        told_of = page_json([_encoded(moment) for moment in page], version, more=more)
+        return Response(told_of, media_type="application/json")
     cursor = after if last_event_id is None else int(last_event_id)
     standing = await parts.service.check_follow(match_id, viewer, cursor)
     if standing.view.status.over and cursor == standing.version:
@@ -115,7 +115,7 @@ def wants_stream(request: Request) -> bool:
 class Told(NamedTuple):
     """An update as a stream tells it; ``over``: nothing will follow."""
 
-    update: Model | str  # or JSON already
+    update: Model | bytes  # or JSON already
     cursor: int | None = None
     over: bool = False
 
@@ -129,7 +129,7 @@ def event_stream(source: AsyncGenerator[T, None], told_of: Callable[[T], Told]) 
 
 async def _events(
     source: AsyncGenerator[T, None], told_of: Callable[[T], Told]
-) -> AsyncGenerator[ServerSentEvent, None]:
+) -> AsyncGenerator[bytes, None]:
     over = False
     try:
         async with aclosing(source):
@@ -139,32 +139,29 @@ async def _events(
     except ServiceError as error:
         problem = told(error)
         refused(problem.code)
-        yield _event("problem", problem.model_dump_json(exclude_none=True))
+        yield _event("problem", problem.model_dump_json(exclude_none=True).encode())
         return
     yield _event("complete", StreamEnd(reason="OVER" if over else "LIFETIME"))
 
 
-def _event(name: str, data: Model | str, cursor: int | None = None) -> ServerSentEvent:
-    return ServerSentEvent(
-        data if isinstance(data, str) else data.model_dump_json(),
-        event=name,
-        id=None if cursor is None else str(cursor),
-        retry=None if cursor is None else RETRY_MS,
-    )
+def _event(name: str, data: Model | bytes, cursor: int | None = None) -> bytes:
+    """An event as it is sent; JSON has no line breaks of its own."""
+    told_of = data if isinstance(data, bytes) else data.model_dump_json().encode()
+    if cursor is None:
+        return b"event: %b\ndata: %b\n\n" % (name.encode(), told_of)
+    event = (cursor, name.encode(), told_of, RETRY_MS)
+    return b"id: %d\nevent: %b\ndata: %b\nretry: %d\n\n" % event
 
 
 def _told(moment: Moment) -> Told:
     return Told(_encoded(moment), moment.version, moment.view.status.over)
 
 
-def _encoded(moment: Moment) -> str:
+def _encoded(moment: Moment) -> bytes:
     """An update as JSON, encoded once for all who may know as much."""
-    found: str | None = moment.encoded.get("rest")
+    found: bytes | None = moment.encoded.get("update")
     if found is None:
-        found = moment.encoded["rest"] = _update(moment).model_dump_json()
+        match = encoded_match(moment)
+        found = update_json(moment.version, moment.at, moment.events, match)
+        moment.encoded["update"] = found
     return found
-
-
-def _update(moment: Moment) -> MatchUpdate:
-    match = match_of(moment.view, moment.version, moment.hash)
-    return MatchUpdate.of(moment.at, moment.events, match)

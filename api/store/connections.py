@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from redis import Redis as BlockingRedis
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
 from redis.asyncio.cluster import ClusterNode
-from redis.asyncio.connection import Connection, SSLConnection
+from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 from redis.backoff import ExponentialWithJitterBackoff
@@ -31,9 +31,29 @@ from api.observe import metrics
 from api.patience import in_time
 
 REPLICAS_MS: Final = 1000  # after which a replica that has not answered is not waited for
+_SPARE: Final = 2  # free connections of which one may be had without waiting
 _NODE_CONNECTIONS: Final = 512  # to one node of a Cluster, whose pool does not wait but fails
 # What Redis answers to writes alone, beside READONLY and OOM, which redis-py has errors for.
 _REFUSED: Final = ("NOREPLICAS", "MISCONF")
+
+
+class _Pool(BlockingConnectionPool):
+    """Hands out a free connection without locks and timeouts, which take longer than to send.
+
+    One is left for whoever was woken to take it.
+    """
+
+    async def get_connection(self, *args: Any, **options: Any) -> AbstractConnection:
+        if len(self._available_connections) < _SPARE or self._in_maintenance:
+            waiting: Any = super().get_connection
+            return cast("AbstractConnection", await waiting(*args, **options))
+        connection: AbstractConnection = self.get_available_connection()  # type: ignore[no-untyped-call]
+        try:
+            await self.ensure_connection(connection)
+        except BaseException:
+            await self.release(connection)
+            raise
+        return connection
 
 
 class _SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
@@ -97,7 +117,7 @@ def connect(url: str, *, max_connections: int = 64) -> Redis:
         return Redis.from_pool(pool)
     # All that is asked of it is bounded by who asks; to bound each send as well costs a task each.
     options["socket_timeout"] = None
-    return Redis.from_pool(BlockingConnectionPool.from_url(url, **waiting, **options))
+    return Redis.from_pool(_Pool.from_url(url, **waiting, **options))
 
 
 def connect_blocking(url: str, seconds: float) -> BlockingRedis:

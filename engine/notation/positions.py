@@ -29,6 +29,7 @@ FIELDS: Final = (
     "spent",  # last, since its length is known: a line that was cut short is no line
 )
 PHASES: Final = (Status.CHOOSING, Status.PLAYING, Status.SCORING, Status.FINISHED)
+_LINE: Final = " ".join(f"{name}=%({name})s" for name in FIELDS)
 ALL: Final = "all"
 SPECTATOR: Final = "none"
 NONE: Final = "-"
@@ -92,14 +93,14 @@ def _line(seen: View, told: Mapping[str, str]) -> str:
         "turn": _seat(r.turn),
         "table": _cards(r.table) if r.owner is None else f"{_cards(r.table)}@{r.owner}",
         "scouts": str(r.scouts_in_a_row),
-        "captured": _numbers(seat.captured for seat in seats),
-        "chips": _numbers(seat.scout_chips for seat in seats),
-        "scores": _numbers(seat.score for seat in seats),
-        "chosen": _flags(seat.has_chosen for seat in seats),
-        "spent": _flags(len(seats) > 2 and not s.scout_and_show_available for s in seats),
+        "captured": ",".join([str(seat.captured) for seat in seats]),
+        "chips": ",".join([str(seat.scout_chips) for seat in seats]),
+        "scores": ",".join([str(seat.score) for seat in seats]),
+        "chosen": _flags([seat.has_chosen for seat in seats]),
+        "spent": _flags([len(seats) > 2 and not s.scout_and_show_available for s in seats]),
         **told,
     }
-    return " ".join(f"{name}={words[name]}" for name in FIELDS)
+    return _LINE % words
 
 
 def _seat(number: int | None) -> str:
@@ -116,9 +117,5 @@ def _end(ending: Ending | None) -> str:
     return ending.reason.value if ending.ender is None else f"{ending.reason}@{ending.ender}"
 
 
-def _numbers(numbers: Iterable[int]) -> str:
-    return ",".join(map(str, numbers))
-
-
 def _flags(values: Iterable[bool]) -> str:
-    return "".join("y" if value else "n" for value in values)
+    return "".join(["y" if value else "n" for value in values])

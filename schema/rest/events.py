@@ -1,17 +1,15 @@
 """What happens in a match as REST tells it; ``type`` is the name of the GraphQL type."""
 
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, Self, get_args
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from engine import views
 from engine.actions import End
 from engine.sets import SetKind
 from schema import events
 from schema.rest.base import Model
 from schema.rest.match import Card, Match, RoundResult
-from schema.types import at
 
 
 class PlayerJoined(Model, mirrors=events.PlayerJoined):
@@ -110,9 +108,6 @@ MatchEvent = Annotated[
     | MatchAbandoned,
     Field(discriminator="type"),
 ]
-_BY_NAME: Final[dict[str, Any]] = {
-    model.__name__: model for model in get_args(get_args(MatchEvent)[0])
-}
 
 
 class MatchUpdate(Model, mirrors=events.MatchUpdate, leaves_out=("happened", "at_ms")):
@@ -120,17 +115,6 @@ class MatchUpdate(Model, mirrors=events.MatchUpdate, leaves_out=("happened", "at
     at: datetime
     events: list[MatchEvent]
     match: Match
-
-    @classmethod
-    def of(cls, at_ms: int, happened: tuple[views.PublicEvent, ...], match: Match) -> Self:
-        """One commit: what happened, and the match right after it."""
-        told = [events.match_event(event) for event in happened]
-        return cls(
-            version=match.version,
-            at=at(at_ms),
-            events=[_BY_NAME[type(event).__name__].model_validate(event) for event in told],
-            match=match,
-        )
 
 
 class UpdatePage(Model):

@@ -161,7 +161,12 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
     """The application; ``parts`` are built from the settings if not given."""
     parts = parts or build(settings or read_settings())
     graphql, rest = GraphQLView(parts), Quick(create_rest(parts), parts)
-    presence = Presence(parts.processes, this_process(ProcessKind.API), parts.streams.count)
+    presence = Presence(
+        parts.processes,
+        this_process(ProcessKind.API),
+        parts.streams.count,
+        draining=lambda: parts.drain.begun,
+    )
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

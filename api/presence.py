@@ -38,6 +38,7 @@ class Presence:
     """Says once in a while that a process is at work.
 
     ``streams``: how many subscriptions it serves now. ``end``: what ends it as it ends on SIGTERM.
+    ``draining``: whether it was told to end in another way.
     """
 
     def __init__(
@@ -46,11 +47,13 @@ class Presence:
         process: Process,
         streams: Callable[[], int] = lambda: 0,
         end: Callable[[], None] = lambda: os.kill(os.getpid(), signal.SIGTERM),
+        draining: Callable[[], bool] = lambda: False,
     ) -> None:
         self._processes = processes
         self._process = process
         self._streams = streams
         self._end = end
+        self._draining = draining
 
     async def run(self) -> None:
         """Say so until cancelled, and then that it has ended."""
@@ -64,7 +67,12 @@ class Presence:
                 await self._processes.leave(self._process.process_id)
 
     async def _say(self) -> None:
-        self._process = replace(self._process, seen_at=now_ms(), streams=self._streams())
+        self._process = replace(
+            self._process,
+            seen_at=now_ms(),
+            streams=self._streams(),
+            draining=self._process.draining or self._draining(),
+        )
         asked = await self._processes.announce(self._process)
         if asked and not self._process.draining:
             log.warning("asked by an operator to end")

@@ -6,6 +6,7 @@ be reached.
 
 import asyncio
 import getpass
+import os
 import socket
 from collections.abc import Awaitable, Callable
 from typing import Annotated
@@ -14,6 +15,7 @@ import typer
 
 from api.bootstrap import build
 from api.errors import ServiceError
+from api.logs import set_up_logging
 from api.operators.service import STUCK_SECONDS, Operator, Operators
 from api.rest.operators import act_page, inspected, process_list, stuck_list
 from api.settings import read_settings
@@ -30,14 +32,20 @@ Reason = Annotated[str, typer.Option(help="Why; goes on record.")]
 
 
 def _by() -> Operator:
-    return Operator(f"cli:{getpass.getuser()}@{socket.gethostname()}")
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # containers run as numbers without a name
+        user = str(os.getuid())
+    return Operator(f"cli:{user}@{socket.gethostname()}")
 
 
 def _run(work: Callable[[Operators], Awaitable[Model | None]]) -> None:
     """Do it, and print what comes of it as REST answers it."""
 
     async def main() -> Model | None:
-        parts = build(read_settings())
+        settings = read_settings()
+        set_up_logging(settings.log_level, settings.log_format)
+        parts = build(settings)
         try:
             return await work(parts.operators)
         finally:

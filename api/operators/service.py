@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -25,6 +26,13 @@ from schema.codes import ErrorCode
 STUCK_SECONDS: Final = 10  # after which what is owed and not done is called stuck
 LOOKED_AT: Final = 1000  # matches that are owed something, the longest due first
 AT_ONCE: Final = 16  # of them read at once, well under the pool's connections
+_ID: Final = re.compile(r"[!-~]{1,200}")
+_TARGETS: Final = {  # what the log may tell of
+    Act.INSPECT_MATCH: "match",
+    Act.CANCEL_MATCH: "match",
+    Act.SEND_DUE: "match",
+    Act.DRAIN_PROCESS: "process",
+}
 # The sweeper puts what it sends again off by so many times the grace; it is owed all the same.
 POSTPONED: Final = 4
 
@@ -144,20 +152,22 @@ class Operators:
         Raises:
             Refused: NOT_FOUND.
             Unreadable: the log of this match cannot be read.
-            Unavailable: Redis cannot be reached.
+            Unavailable: Redis or the broker cannot be reached; some may have been sent.
         """
-        async with self._recorded(by, Act.SEND_DUE, match_id or ""):
+        reason = "quick" if quick else None
+        async with self._recorded(by, Act.SEND_DUE, match_id or "", reason):
             if match_id is not None:
-                return self._send(await self._service.inspect(match_id), quick=quick)
+                return await self._send(await self._service.inspect(match_id), quick=quick)
             stuck = await self.stuck(limit=LOOKED_AT)
-            return sum(self._send(s.inspection, quick=quick) for s in stuck if s.inspection)
+            return sum([await self._send(s.inspection, quick=quick) for s in stuck if s.inspection])
 
-    def _send(self, seen: Inspection, *, quick: bool) -> int:
+    async def _send(self, seen: Inspection, *, quick: bool) -> int:
         if not isinstance(seen.due, BotToAct | RoundToScore | ClockToExpire):
             return 0  # what is to be abandoned is the sweeper's own work
         if isinstance(seen.due, ClockToExpire) and seen.due.deadline > self._now():
             return 0
-        self._jobs.hint(seen.answer.view.match_id, seen.answer.version, seen.due, quick=quick)
+        match_id, version = seen.answer.view.match_id, seen.answer.version
+        await self._jobs.send(match_id, version, seen.due, quick=quick)
         return 1
 
     async def processes(self) -> list[Process]:
@@ -204,7 +214,13 @@ class Operators:
     async def _recorded(
         self, by: Operator, act: Act, target: str, reason: str | None = None
     ) -> AsyncIterator[None]:
-        """Put an act on record before it is done, and how it ended after."""
+        """Put an act on record before it is done, and how it ended after.
+
+        Raises:
+            Refused: NOT_FOUND for what can be the id of nothing.
+        """
+        if target and not _ID.fullmatch(target):
+            raise Refused(ErrorCode.NOT_FOUND, "There is nothing of this id.")
         entry = Entry(secrets.token_hex(8), self._now(), by.name, act, target, reason)
         await self._records.begin(entry)
         outcome = "INTERNAL"
@@ -218,7 +234,10 @@ class Operators:
             outcome = str(request_extensions(error)["code"])
             raise
         finally:
-            log.info("%s %s by %s: %s", act.value, target, by.name, outcome)
+            # Who did it to whom is on record; a line of the log tells no player.
+            fields = {"act": act.value, "record": entry.entry_id, "code": outcome}
+            fields |= {_TARGETS[act]: target} if act in _TARGETS and target else {}
+            log.info("act", extra={"fields": fields})
             try:
                 await self._records.end(entry.entry_id, outcome)
             except Unavailable as error:  # what was asked for is done, or told why not

@@ -2,22 +2,26 @@
 
 import asyncio
 import json
+import os
 
 import pytest
 from redis.asyncio import Redis
 from typer.testing import CliRunner
 
-from api.bootstrap import Parts
-from api.cli.admin import app
-from api.errors import Refused
+from api.bootstrap import Parts, build
+from api.cli.admin import _by, app
+from api.cli.embedded import free_port
+from api.errors import Refused, Unavailable
 from api.operators.ports import Process
 from api.operators.service import Operator
 from api.presence import Presence, this_process
+from api.settings import Settings
 from api.store import keys
 from api.store.operators import KEPT_SECONDS, SILENT_MS, RedisProcesses
 from api.values import NewMatch
 from engine.state import Seat, SeatKind, Visibility
 from schema.acts import Act, ProcessKind, WaitsFor
+from schema.codes import ErrorCode
 from tests.api.test_tokens import operator, with_token
 from tests.client import Client
 from tests.conftest import Stack
@@ -228,12 +232,12 @@ async def test_the_command_line_does_the_same(stack, client):
 
     def admin(*words: str) -> tuple[int, str]:
         ran = CliRunner().invoke(app, words, env={"RINGMASTER_REDIS_URL": stack.redis_url})
-        return ran.exit_code, ran.stdout or ran.stderr
+        return ran.exit_code, ran.stdout or ran.stderr.splitlines()[-1]
 
     code, told = await asyncio.to_thread(admin, "cancel", match["id"], "--reason", "A test.")
     assert (code, json.loads(told)["status"]) == (0, "ABANDONED")
     code, told = await asyncio.to_thread(admin, "cancel", match["id"], "--reason", "Again.")
-    assert (code, told) == (1, "ringmaster: The match is over.\n")
+    assert (code, told) == (1, "ringmaster: The match is over.")
     code, told = await asyncio.to_thread(admin, "log", "--first", "2")
     again, first = (edge["node"] for edge in json.loads(told)["edges"])
     assert [(a["target"], a["outcome"]) for a in (first, again)] == [
@@ -241,3 +245,50 @@ async def test_the_command_line_does_the_same(stack, client):
         (match["id"], "MATCH_OVER"),
     ]
     assert first["operator"].startswith("cli:")
+
+
+async def test_who_has_no_name_is_told_by_number(monkeypatch):
+    def nobody() -> str:
+        raise KeyError("getpwuid(): uid not found: 10001")
+
+    monkeypatch.setattr("getpass.getuser", nobody)
+
+    assert _by().name.startswith(f"cli:{os.getuid()}@")
+
+
+async def test_what_is_no_id_is_of_nothing_and_not_kept(parts):
+    for target in ("\x00", "x" * 201, "a b", "\U0001f600"):
+        with pytest.raises(Refused) as refused:
+            await parts.operators.drain(OLGA, target, "Slow.")
+        assert refused.value.code is ErrorCode.NOT_FOUND
+
+    assert await parts.operators.acts() == ([], False)
+
+
+async def test_all_that_is_stuck_is_sent_before_the_process_ends(redis_url, redis):
+    parts = build(Settings(redis_url=redis_url))
+    for _ in range(24):
+        await open_match(parts, BOT, BOT)
+    await parts.close()
+    assert await redis.llen("bots") == 24  # the hints of their opening
+
+    parts = build(Settings(redis_url=redis_url))
+    stuck = [one.match_id for one in await parts.operators.stuck(seconds=-60)]
+    sent = [await parts.operators.send_due(OLGA, match_id) for match_id in stuck]
+    await parts.close()
+
+    assert (sum(sent), await redis.llen("bots")) == (24, 48)
+
+
+async def test_what_the_broker_does_not_take_is_not_called_sent(redis_url, redis):
+    dead = f"redis://127.0.0.1:{free_port()}/0"
+    parts = build(Settings(redis_url=redis_url, broker_url=dead))
+    match_id = await open_match(parts, BOT, BOT)
+
+    with pytest.raises(Unavailable):
+        await parts.operators.send_due(OLGA, match_id, quick=True)
+
+    ((entry, *_), _) = await parts.operators.acts()
+    assert (entry.act, entry.reason, entry.outcome) == (Act.SEND_DUE, "quick", "UNAVAILABLE")
+    assert await redis.dbsize() > 0
+    await parts.close()

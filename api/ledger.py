@@ -278,10 +278,17 @@ class Ledger:
         what = about(before, events)
         told: dict[str, Any] = {"match": timeline.match_id, "version": commit.version}
         with tracing.span("commit", **told, action=what.action or what.event):
-            return await self._write(timeline, append, what, owed, attempt)
+            return await self._write(timeline, append, after, what=what, owed=owed, attempt=attempt)
 
     async def _write(
-        self, timeline: Timeline, append: Append, what: About, owed: Due | None, attempt: _Attempt
+        self,
+        timeline: Timeline,
+        append: Append,
+        after: Match,
+        *,
+        what: About,
+        owed: Due | None,
+        attempt: _Attempt,
     ) -> int | None:
         match_id, commit = timeline.match_id, append.commit
         unconfirmed, doubts = None, self._doubts
@@ -296,7 +303,7 @@ class Ledger:
             unconfirmed = error  # it is written, so the match goes on
         if doubts.drop(commit.nonce):  # or else it was read from the log, and counted, already
             work.committed(match_id, commit.version, what.event, what.action, what.by)
-        if not timeline.extend(commit):
+        if not timeline.extend(commit, after):
             await self.refresh(timeline)
         if log.isEnabledFor(logging.DEBUG) and timeline.match is not None:
             log.debug("match %s version %d %s", match_id, commit.version, _line(timeline.match))

@@ -59,18 +59,18 @@ class Timeline:
         for commit in new:
             if commit.version != len(known) + 1:
                 raise ValueError("the log has a gap")
-            self._take(commit)
+            self._take(commit, fold(self.match, commit.events))
         if new:
             self._wake()
         return True
 
-    def extend(self, commit: Commit) -> bool:
-        """Take in a commit of our own; False if it does not follow what is known."""
+    def extend(self, commit: Commit, after: Match) -> bool:
+        """Take in a commit of our own that leads to ``after``; False if it does not follow."""
         if commit.version <= self.version:
             return self.commits[commit.version - 1].nonce == commit.nonce
         if commit.version != self.version + 1:
             return False
-        self._take(commit)
+        self._take(commit, after)
         self._wake()
         return True
 
@@ -121,8 +121,8 @@ class Timeline:
                 break
         return [event for commit in self.commits[first:] for event in commit.events]
 
-    def _take(self, commit: Commit) -> None:
-        self.match = fold(self.match, commit.events)
+    def _take(self, commit: Commit, after: Match) -> None:
+        self.match = after
         self.commits.append(commit)
         self._moments, self._common = {}, None
 

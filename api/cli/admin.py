@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from api.bootstrap import build
+from api.cli.unreachable import told
 from api.errors import ServiceError
 from api.operators.service import STUCK_SECONDS, Operator, Operators
 from api.rest.operators import act_page, inspected, process_list, stuck_list
@@ -46,7 +47,7 @@ def _run(work: Callable[[Operators], Awaitable[Model | None]]) -> None:
     try:
         found = asyncio.run(main())
     except (RuleError, ServiceError) as error:
-        typer.echo(f"ringmaster: {error}", err=True)
+        typer.echo(f"ringmaster: {told(error, read_settings().redis_url)}", err=True)
         raise typer.Exit(1) from None
     if found is not None:
         typer.echo(found.model_dump_json(indent=2))

@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Final
 
 import uvicorn
+from sse_starlette.sse import AppStatus
 
 from api import tracing
 from api.app import create_app
@@ -33,6 +34,8 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, drain: Drain, streams: Streams) -> None:
         super().__init__(config)
         self._drain, self._streams = drain, streams
+        # Or REST's streams would be cut off as soon as it is asked to stop.
+        AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

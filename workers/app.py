@@ -14,4 +14,4 @@ adopt_levels(settings.levels)  # once, before the processes of this worker begin
 app = celery_app(settings.broker)
 consume_again(app)
 
-from workers import presence, tasks, watchdog  # noqa: E402, F401 - they register themselves
+from workers import logs, presence, tasks, watchdog  # noqa: E402, F401 - they register themselves

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from api.bootstrap import build
+from api.cli.unreachable import told
 from api.errors import ServiceError
 from api.logs import set_up_logging
 from api.operators.service import STUCK_SECONDS, Operator, Operators
@@ -54,7 +55,7 @@ def _run(work: Callable[[Operators], Awaitable[Model | None]]) -> None:
     try:
         found = asyncio.run(main())
     except (RuleError, ServiceError) as error:
-        typer.echo(f"ringmaster: {error}", err=True)
+        typer.echo(f"ringmaster: {told(error, read_settings().redis_url)}", err=True)
         raise typer.Exit(1) from None
     if found is not None:
         typer.echo(found.model_dump_json(indent=2))

@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,12 +39,16 @@ def export(url: str, output: Path | None) -> int:
                 if replay is not None:  # it may have expired meanwhile
                     file.write(replay + "\n")
                     progress.advance(task)
+        if output is not None and written is not None:
+            written.replace(output)  # an export that failed leaves the one before as it was
     except (httpx.HTTPError, OSError, KeyError, TypeError, ValueError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0]
         typer.echo(f"ringmaster: the export failed: {reason}", err=True)
         return 1
-    if output is not None and written is not None:
-        written.replace(output)  # an export that failed leaves the one before as it was
+    finally:
+        if written is not None:
+            with suppress(OSError):
+                written.unlink()
     return 0
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 
+from api.cli.unreachable import told
 from api.errors import Unavailable
 from api.identity.service import Identity
 from api.settings import Settings
@@ -18,7 +19,7 @@ def token(settings: Settings, name: str, scopes: frozenset[Scope], seconds: int 
     try:
         made = asyncio.run(_make(settings, name, scopes, seconds))
     except (RuleError, Unavailable) as error:
-        print(f"ringmaster: {error}", file=sys.stderr)  # noqa: T201
+        print(f"ringmaster: {told(error, settings.redis_url)}", file=sys.stderr)  # noqa: T201
         return 1
     print(made)  # noqa: T201 - what the command is for
     return 0

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import logging
 import os
 import select
 import shlex
@@ -20,6 +21,7 @@ from typing import IO, Final
 
 from api.cli.embedded import embedded_redis
 from api.cli.pool import die_with_parent
+from api.logs import set_up_logging
 from api.queues import BATCH, QUEUES
 from api.settings import Settings
 
@@ -29,6 +31,8 @@ CRASHES: Final = 5  # of one process within CRASH_SECONDS, and all is given up
 CRASH_SECONDS: Final = 30
 _RINGMASTER: Final = (sys.executable, "-m", "api.cli.main")
 _HAS_TERMINAL: Final = os.isatty(0)
+
+log = logging.getLogger("ringmaster.up")
 
 
 @dataclass
@@ -83,6 +87,7 @@ def up(settings: Settings, *, redis_configured: bool) -> int:
     began = time.monotonic()
     _expect_free(settings)
     _expect_levels(settings)
+    set_up_logging(settings.log_level, settings.log_format)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _raise_stop)
     children: list[Child] = []
@@ -200,9 +205,11 @@ def _await_ready(settings: Settings, children: list[Child], ready_file: Path) ->
     while waiting:
         for child in children:
             if child.died():
-                raise SystemExit(f"ringmaster: {child.name} did not start; see above")
+                log.error("%s did not start; see above", child.name)
+                raise SystemExit(1)
         if time.monotonic() > until:
-            raise SystemExit(f"ringmaster: not ready after {READY_SECONDS} s")
+            log.error("not ready after %d s", READY_SECONDS)
+            raise SystemExit(1)
         waiting = [ready for ready in waiting if not ready()]
         time.sleep(0.05)
 
@@ -248,14 +255,14 @@ def _keep_running(children: list[Child]) -> int:
             if not child.died():
                 continue
             if child.ended():
-                print(f"ringmaster: {child.name} ended", file=sys.stderr, flush=True)  # noqa: T201
+                log.warning("%s ended; it is started anew", child.name)
                 child.start()
                 continue
             now = time.monotonic()
             child.crashes = [at for at in child.crashes if now - at < CRASH_SECONDS] + [now]
-            print(f"ringmaster: {child.name} died", file=sys.stderr, flush=True)  # noqa: T201
+            log.error("%s died", child.name)
             if len(child.crashes) >= CRASHES:
-                print(f"ringmaster: {child.name} keeps dying", file=sys.stderr)  # noqa: T201
+                log.error("%s keeps dying; all is stopped", child.name)
                 return 1
             child.stop(signal.SIGKILL)  # what it left behind
             child.start()

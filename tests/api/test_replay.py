@@ -182,12 +182,21 @@ def test_an_export_without_a_server_is_one_line():
     assert len(ran.stderr.splitlines()) == 1
 
 
-def test_a_failed_export_leaves_the_file_as_it_was(tmp_path):
+def test_a_failed_export_leaves_the_file_as_it_was_and_no_other(tmp_path):
     path = tmp_path / "replays.ndjson"
     path.write_text("before\n")
 
     assert ringmaster("export", "--url", "http://127.0.0.1:9", "--output", path).exit_code == 1
     assert path.read_text() == "before\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_export_to_where_no_file_can_be_is_one_line(tmp_path):
+    (file := tmp_path / "file").touch()
+
+    ran = ringmaster("export", "--url", "http://127.0.0.1:9", "--output", file / "replays.ndjson")
+
+    assert (ran.exit_code, len(ran.stderr.splitlines())) == (1, 1)
 
 
 @pytest.mark.parametrize("content", ["", "\n\n"])

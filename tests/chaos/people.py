@@ -30,6 +30,7 @@ CUT_OFF: Final = (
     ValueError,
 )
 TWICE: Final = 0.1  # of the moves with a key, sent twice at once; and as many sent again later
+CUT_SHORT: Final = "a stream of events ended without telling so"
 PASSING: Final = {"UNAVAILABLE", "RATE_LIMITED"}
 LATE: Final = {"STALE_VERSION", "NOT_YOUR_TURN", "WRONG_PHASE", "HAND_ALREADY_CHOSEN", "MATCH_OVER"}
 MATCH: Final = """{ id version hash status round { turn } seats { number }
@@ -316,16 +317,21 @@ class Guest:
                     yield json.loads(data)
                 elif event == "problem":
                     self._passes([json.loads(data)["code"]])
+                elif event == "complete":
+                    return
+        raise Lost(CUT_SHORT)
 
 
 async def _events(answer: aiohttp.ClientResponse) -> AsyncIterator[tuple[str, str]]:
+    """The events until the connection ends, however it does."""
     event, data = "", ""
-    async for line in answer.content:
-        word, _, rest = line.decode().rstrip("\r\n").partition(": ")
-        if word == "event":
-            event = rest
-        elif word == "data":
-            data = rest
-        elif not word and data:
-            yield event, data
-            event, data = "", ""
+    with suppress(aiohttp.ClientError, OSError):
+        async for line in answer.content:
+            word, _, rest = line.decode().rstrip("\r\n").partition(": ")
+            if word == "event":
+                event = rest
+            elif word == "data":
+                data = rest
+            elif not word and data:
+                yield event, data
+                event, data = "", ""

@@ -18,6 +18,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.client import Client, messages, subscribe
 from tests.conftest import Stack, start_stack, until_finished
+from tests.observed import lines
 
 ROOT = Path(__file__).parents[2]
 BOT, PLAYER = {"kind": "BOT"}, {"kind": "PLAYER"}
@@ -217,6 +218,8 @@ async def test_what_dies_is_replaced_and_hanging_up_leaves_the_matches_and_no_pr
         token = ann.token
     assert await asyncio.to_thread(stack.stop, signal.SIGHUP) == 0
     assert await asyncio.to_thread(gone, mark)
+    events = [line["event"] for line in lines(stack)]
+    assert {f"{name} died" for name in ("sweeper", "api", "worker", "redis")} <= set(events)
 
     stack = await asyncio.to_thread(start, tmp_path, mark)
     async with Client(stack.url) as ann:

@@ -1,0 +1,47 @@
+"""Whatever a worker writes is a line of the log, what Celery and its pool tell too."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.ground import RINGMASTER, STOP_SECONDS, Process, until
+
+
+def children(pid: int) -> set[int]:
+    """The processes that a process has started, of those that still run."""
+    told = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return {int(child) for child in told.split()}
+
+
+@pytest.fixture
+async def worker(tmp_path, redis_url):
+    mark = tmp_path / "ready"
+    env = {
+        "RINGMASTER_REDIS_URL": redis_url,
+        "RINGMASTER_READY_FILE": str(mark),
+    }
+    command = [*RINGMASTER, "worker", "--processes", "1"]
+    worker = Process("worker", command, env, tmp_path, mark.exists, mark)
+    worker.start()
+    await worker.is_ready()
+    yield worker
+    await worker.end()
+
+
+async def test_a_worker_writes_lines_of_json_alone_when_a_process_dies_and_when_it_stops(worker):
+    before = children(worker.pid)
+    (child,) = before
+    os.kill(child, signal.SIGKILL)
+    await until(lambda: children(worker.pid) - before, STOP_SECONDS)
+    worker.send(signal.SIGTERM)
+    await until(lambda: not worker.running(), STOP_SECONDS)
+
+    written = (worker.folder / "worker.log").read_text().splitlines()
+    told = {line["event"]: line["level"] for line in map(json.loads, written)}
+    (died,) = (event for event in told if f"pid:{child}" in event)
+    assert "signal 9" in died
+    assert told[died] == "error"
+    assert told["worker: Warm shutdown (MainProcess)"] == "info"

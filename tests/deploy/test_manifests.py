@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from ipaddress import ip_address
 from typing import Any
 
 import pytest
@@ -209,6 +210,20 @@ def test_settings_that_are_given_are_settings(variants):
         for _, _, pod in pods(manifests):
             for value in pod["containers"][0].get("env", ()):
                 assert value["name"] in known
+
+
+def test_metrics_are_served_to_other_pods(manifests):
+    served = set()
+    for name, _, pod in pods(manifests):
+        (container,) = pod["containers"]
+        given = {one["name"]: one.get("value") for one in container.get("env", ())}
+        for port in container["ports"]:
+            if port["name"] == "metrics":
+                assert given["RINGMASTER_METRICS_PORT"] == str(port["containerPort"]), name
+                assert ip_address(given["RINGMASTER_METRICS_HOST"]).is_unspecified, name
+                served.add(name)
+
+    assert served == {"sweeper", *(f"worker-{queue}" for queue in QUEUES)}
 
 
 def test_redis_keeps_what_it_has(variants):

@@ -65,7 +65,7 @@ lock: $(READY) ## Pin every dependency anew in requirements.lock
 	  --no-annotate --no-header --extra train --constraint requirements.lock \
 	  pyproject.toml --output-file requirements-train.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	  --no-annotate --no-header --extra image --constraint requirements.lock \
+	  --no-annotate --no-header --extra image --extra tracing --constraint requirements.lock \
 	  pyproject.toml --output-file requirements-image.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	  --no-annotate --no-header --group deploy --output-file requirements-deploy.lock

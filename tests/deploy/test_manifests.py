@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -25,7 +26,7 @@ def variants(tmp_path_factory) -> dict[str, list[Manifest]]:
     return all_variants(tmp_path_factory.mktemp("manifests"))
 
 
-@pytest.fixture(params=["local", "production", "production-hpa"])
+@pytest.fixture(params=["local", "production", "production-hpa", "production-whole"])
 def manifests(variants, request) -> list[Manifest]:
     return variants[request.param]
 
@@ -33,6 +34,16 @@ def manifests(variants, request) -> list[Manifest]:
 def of(manifests: list[Manifest], kind: str) -> dict[str, Manifest]:
     """The manifests of a kind, by name."""
     return {one["metadata"]["name"]: one for one in manifests if one["kind"] == kind}
+
+
+def settings_of(manifests: list[Manifest]) -> dict[str, Any]:
+    """What all processes are told."""
+    (found,) = (
+        one["data"]
+        for name, one in of(manifests, "ConfigMap").items()
+        if name.startswith("settings")
+    )
+    return found
 
 
 def pods(manifests: list[Manifest]) -> Iterator[tuple[str, Any, Any]]:
@@ -78,12 +89,7 @@ def test_probes_mean_different_things(manifests):
 
 
 def test_the_api_has_the_time_to_drain(manifests):
-    (settings,) = (
-        one["data"]
-        for name, one in of(manifests, "ConfigMap").items()
-        if name.startswith("settings")
-    )
-    drain = float(settings["RINGMASTER_DRAIN_SECONDS"])
+    drain = float(settings_of(manifests)["RINGMASTER_DRAIN_SECONDS"])
     pod = of(manifests, "Deployment")["api"]["spec"]["template"]["spec"]
     probe = pod["containers"][0]["readinessProbe"]
 
@@ -169,7 +175,8 @@ def test_nothing_is_reached_but_what_is_listed(manifests):
             assert outs == {53}
         else:
             assert ins == {"http", "metrics"}
-            assert outs - {26379} in ({53, 6379}, {53, "redis"})
+            assert outs - {26379, 4318} in ({53, 6379}, {53, "redis"})
+            assert (4318 in outs) == ("RINGMASTER_TRACING" in settings_of(manifests))
 
 
 def test_the_outside_is_shown_no_metrics_and_no_readiness(manifests):
@@ -204,9 +211,9 @@ def test_secrets_are_referred_to_and_made_on_nobodys_machine_but_ones_own(varian
 def test_settings_that_are_given_are_settings(variants):
     known = {f"RINGMASTER_{name.upper()}" for name in Settings.model_fields}
     for manifests in variants.values():
-        for one in of(manifests, "ConfigMap").values():
-            assert one["data"].keys() <= known
-            Settings(**{n.removeprefix("RINGMASTER_").lower(): v for n, v in one["data"].items()})
+        told = settings_of(manifests)
+        assert told.keys() <= known | {"OTEL_EXPORTER_OTLP_ENDPOINT"}
+        Settings(**{n.removeprefix("RINGMASTER_").lower(): v for n, v in told.items()})
         for _, _, pod in pods(manifests):
             for value in pod["containers"][0].get("env", ()):
                 assert value["name"] in known
@@ -224,6 +231,18 @@ def test_metrics_are_served_to_other_pods(manifests):
                 served.add(name)
 
     assert served == {"sweeper", *(f"worker-{queue}" for queue in QUEUES)}
+
+
+def test_spans_go_where_the_policy_lets_them(variants):
+    whole = variants["production-whole"]
+    told = settings_of(whole)
+    (rule,) = of(whole, "NetworkPolicy")["ringmaster-to-collector"]["spec"]["egress"]
+    (namespace,) = rule["to"][0]["namespaceSelector"]["matchLabels"].values()
+    endpoint = urlsplit(told["OTEL_EXPORTER_OTLP_ENDPOINT"])
+
+    assert Settings(tracing=told["RINGMASTER_TRACING"]).tracing
+    assert (endpoint.hostname or "").split(".")[1] == namespace
+    assert rule["ports"] == [{"protocol": "TCP", "port": endpoint.port}]
 
 
 def test_redis_keeps_what_it_has(variants):

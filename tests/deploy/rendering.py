@@ -11,9 +11,9 @@ ROOT: Final = Path(__file__).parents[2]
 # `make deploy-tools` puts it there where the machine has none.
 KUBECTL: Final = shutil.which("kubectl") or str(ROOT / ".venv" / "deploy" / "bin" / "kubectl")
 OVERLAYS: Final = ("local", "production")
-COMPONENTS: Final = "../../components"
-KEDA: Final = f"{COMPONENTS}/keda"
-OPTIONAL: Final = ("tracing",)  # components that no overlay names
+KEDA: Final = "../../components/keda"
+HPA: Final = "../../components/hpa"
+OPTIONAL: Final = ("components/tracing", "monitoring")  # components that no overlay names
 SECONDS: Final = 60
 
 Manifest = dict[str, Any]
@@ -44,7 +44,7 @@ def variant(overlay: str, folder: Path, old: str, new: str) -> list[Manifest]:
 def all_variants(folder: Path) -> dict[str, list[Manifest]]:
     """Every way to apply the manifests: each overlay, without KEDA, and with all else."""
     found = {overlay: render(ROOT / "k8s" / "overlays" / overlay) for overlay in OVERLAYS}
-    found["production-hpa"] = variant("production", folder / "hpa", KEDA, f"{COMPONENTS}/hpa")
-    whole = ", ".join([KEDA, *(f"{COMPONENTS}/{name}" for name in OPTIONAL)])
+    found["production-hpa"] = variant("production", folder / "hpa", KEDA, HPA)
+    whole = ", ".join([KEDA, *(f"../../{name}" for name in OPTIONAL)])
     found["production-whole"] = variant("production", folder / "whole", KEDA, whole)
     return found

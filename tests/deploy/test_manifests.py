@@ -245,6 +245,28 @@ def test_spans_go_where_the_policy_lets_them(variants):
     assert rule["ports"] == [{"protocol": "TCP", "port": endpoint.port}]
 
 
+def test_the_operator_is_given_the_rules_and_the_dashboard(variants):
+    whole = variants["production-whole"]
+    monitoring = ROOT / "k8s" / "monitoring"
+    (rule,) = of(whole, "PrometheusRule").values()
+    dashboard = of(whole, "ConfigMap")["ringmaster-dashboard"]
+    (text,) = dashboard["data"].values()
+
+    # If not: `make alert-rule`.
+    assert rule["spec"] == yaml.safe_load((monitoring / "alerts.yaml").read_text())
+    assert text == (monitoring / "grafana-dashboard.json").read_text()
+    assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
+
+
+def test_every_process_is_monitored_at_one_port(variants):
+    whole = variants["production-whole"]
+    (monitor,) = (one["spec"] for one in of(whole, "PodMonitor").values())
+    monitored = {endpoint["port"] for endpoint in monitor["podMetricsEndpoints"]}
+    for name, labels, pod in pods(whole):
+        assert selects(monitor["selector"], labels), name
+        assert len(monitored & {port["name"] for port in pod["containers"][0]["ports"]}) == 1, name
+
+
 def test_redis_keeps_what_it_has(variants):
     (redis,) = of(variants["local"], "StatefulSet").values()
     (container,) = redis["spec"]["template"]["spec"]["containers"]

@@ -6,7 +6,7 @@ DEPLOY := .venv/deploy
 
 .DEFAULT_GOAL := help
 .PHONY: help setup up test lint format lock schema release-schema playthroughs api-guide fuzz bench \
-  bench-bots soak chaos deploy-tools deploy-check arena train clean
+  bench-bots soak chaos alert-rule deploy-tools deploy-check arena train clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -65,7 +65,7 @@ lock: $(READY) ## Pin every dependency anew in requirements.lock
 	  --no-annotate --no-header --extra train --constraint requirements.lock \
 	  pyproject.toml --output-file requirements-train.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	  --no-annotate --no-header --extra image --constraint requirements.lock \
+	  --no-annotate --no-header --extra image --extra tracing --constraint requirements.lock \
 	  pyproject.toml --output-file requirements-image.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	  --no-annotate --no-header --group deploy --output-file requirements-deploy.lock
@@ -86,6 +86,11 @@ soak: $(READY) ## Live under a light load and see whether anything grows (MINUTE
 
 chaos: $(READY) ## Kill, freeze, cut and stall at random and see whether it matters (MINUTES=3 SEED=1)
 	@$(BIN)/python -m tests.chaos --minutes $(or $(MINUTES),3) $(if $(SEED),--seed $(SEED))
+
+alert-rule: ## Write the PrometheusRule of k8s/monitoring anew from alerts.yaml
+	@{ sed '/^spec:/q' k8s/monitoring/prometheus-rule.yaml; \
+	  sed -n '/^groups:/,$$p' k8s/monitoring/alerts.yaml | sed 's/^./  &/'; } > .rule.new
+	@mv .rule.new k8s/monitoring/prometheus-rule.yaml
 
 deploy-tools: $(DEPLOY)/.ready ## What deploy-check needs, and kubectl if there is none
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 import kubernetes_validate
 import yaml
 from cloudcoil.models.keda import v1alpha1 as keda
+from cloudcoil.models.prometheus_operator import v1 as prometheus_operator
 from compose_spec.models import ComposeSpecification
 from pydantic import ValidationError
 
@@ -24,6 +25,7 @@ KUBERNETES: Final = (
     "1.31",
     "1.37",
 )  # the oldest that is supported, the newest there is a schema of
+MODELS: Final = {"keda.sh/v1alpha1": keda, "monitoring.coreos.com/v1": prometheus_operator}
 BIN: Final = Path(sys.executable).parent
 SECONDS: Final = 300
 CARELESS: Final = "FROM debian\nRUN cd /tmp && apt-get install curl\n"
@@ -36,11 +38,12 @@ WAIVED: Final = {
 
 
 def schemas(manifests: list[Manifest]) -> Iterator[str]:
-    """Faults by the schemas of Kubernetes, and for KEDA's kinds by models of its CRDs."""
+    """Faults by the schemas of Kubernetes, and for kinds of others by models of their CRDs."""
     for manifest in manifests:
         name = f"{manifest['kind']} {manifest['metadata']['name']}"
-        if manifest["apiVersion"] == "keda.sh/v1alpha1":
-            yield from (f"{name}: {fault}" for fault in modelled(keda, manifest))
+        models = MODELS.get(manifest["apiVersion"])
+        if models is not None:
+            yield from (f"{name}: {fault}" for fault in modelled(models, manifest))
             continue
         for version in KUBERNETES:
             try:
@@ -153,6 +156,8 @@ def planted(manifests: list[Manifest], folder: Path) -> Iterator[str]:
     yield from expect("an unknown field of KEDA's", schemas(typo))
     wrong = changed(manifests, "ScaledObject", lambda one: one["spec"].update(triggers="redis"))
     yield from expect("a wrong type of KEDA's", schemas(wrong))
+    typo = changed(manifests, "PodMonitor", lambda one: one["spec"].update(endpoints=[]))
+    yield from expect("an unknown field of the Prometheus operator's", schemas(typo))
     yield from expect("an unknown key", compose({"services": {"api": {"imagee": "x"}}}))
     dockerfile = folder / "Dockerfile"
     dockerfile.write_text(CARELESS)
@@ -172,7 +177,7 @@ def _written(file: Path, manifests: list[Manifest]) -> Path:
 def check(folder: Path) -> Iterator[str]:
     """Everything that is wrong."""
     variants = all_variants(folder)
-    yield from planted(variants["production"], folder)
+    yield from planted(variants["production-whole"], folder)
     for name, manifests in variants.items():
         yield from (f"{name}: {fault}" for fault in schemas(manifests))
     files = [_written(folder / f"{name}.yaml", found) for name, found in variants.items()]

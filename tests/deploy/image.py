@@ -157,7 +157,9 @@ def main() -> int:
         try:
             mark = {"RINGMASTER_READY_FILE": str(Path(folder) / "ready")}
             told = {"RINGMASTER_REDIS_URL": redis.url, "RINGMASTER_HOST": "127.0.0.1"}
-            image.lives(image.command, **told, RINGMASTER_PORT=str(free_port()))
+            # It ends at once if what traces is not there; nothing is sent, as nothing is sampled.
+            traced = {"RINGMASTER_TRACING": "true", "OTEL_TRACES_SAMPLER": "always_off"}
+            image.lives(image.command, **told, **traced, RINGMASTER_PORT=str(free_port()))
             image.lives(["worker", "--queues", "bots", "--processes", "1"], **told, **mark)
             (Path(folder) / "ready").unlink(missing_ok=True)
             image.lives(["sweeper"], **told, **mark)

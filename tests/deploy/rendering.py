@@ -11,6 +11,9 @@ ROOT: Final = Path(__file__).parents[2]
 # `make deploy-tools` puts it there where the machine has none.
 KUBECTL: Final = shutil.which("kubectl") or str(ROOT / ".venv" / "deploy" / "bin" / "kubectl")
 OVERLAYS: Final = ("local", "production")
+KEDA: Final = "../../components/keda"
+HPA: Final = "../../components/hpa"
+OPTIONAL: Final = ("components/tracing", "monitoring")  # components that no overlay names
 SECONDS: Final = 60
 
 Manifest = dict[str, Any]
@@ -29,17 +32,19 @@ def render(folder: Path) -> list[Manifest]:
 
 
 def variant(overlay: str, folder: Path, old: str, new: str) -> list[Manifest]:
-    """An overlay with one component in the place of another; ``folder`` is for the copy."""
+    """An overlay with other components in the place of one; ``folder`` is for the copy."""
     shutil.copytree(ROOT / "k8s", folder / "k8s")
     file = folder / "k8s" / "overlays" / overlay / "kustomization.yaml"
     text = file.read_text()
-    assert f"components/{old}" in text, f"{overlay} has no component {old}"
-    file.write_text(text.replace(f"components/{old}", f"components/{new}"))
+    assert old in text, f"{overlay} has no component {old}"
+    file.write_text(text.replace(old, new))
     return render(file.parent)
 
 
 def all_variants(folder: Path) -> dict[str, list[Manifest]]:
-    """Every way to apply the manifests: each overlay, and production without KEDA."""
+    """Every way to apply the manifests: each overlay, without KEDA, and with all else."""
     found = {overlay: render(ROOT / "k8s" / "overlays" / overlay) for overlay in OVERLAYS}
-    found["production-hpa"] = variant("production", folder, "keda", "hpa")
+    found["production-hpa"] = variant("production", folder / "hpa", KEDA, HPA)
+    whole = ", ".join([KEDA, *(f"../../{name}" for name in OPTIONAL)])
+    found["production-whole"] = variant("production", folder / "whole", KEDA, whole)
     return found

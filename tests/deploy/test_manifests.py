@@ -4,7 +4,9 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -24,7 +26,7 @@ def variants(tmp_path_factory) -> dict[str, list[Manifest]]:
     return all_variants(tmp_path_factory.mktemp("manifests"))
 
 
-@pytest.fixture(params=["local", "production", "production-hpa"])
+@pytest.fixture(params=["local", "production", "production-hpa", "production-whole"])
 def manifests(variants, request) -> list[Manifest]:
     return variants[request.param]
 
@@ -32,6 +34,16 @@ def manifests(variants, request) -> list[Manifest]:
 def of(manifests: list[Manifest], kind: str) -> dict[str, Manifest]:
     """The manifests of a kind, by name."""
     return {one["metadata"]["name"]: one for one in manifests if one["kind"] == kind}
+
+
+def settings_of(manifests: list[Manifest]) -> dict[str, Any]:
+    """What all processes are told."""
+    (found,) = (
+        one["data"]
+        for name, one in of(manifests, "ConfigMap").items()
+        if name.startswith("settings")
+    )
+    return found
 
 
 def pods(manifests: list[Manifest]) -> Iterator[tuple[str, Any, Any]]:
@@ -77,12 +89,7 @@ def test_probes_mean_different_things(manifests):
 
 
 def test_the_api_has_the_time_to_drain(manifests):
-    (settings,) = (
-        one["data"]
-        for name, one in of(manifests, "ConfigMap").items()
-        if name.startswith("settings")
-    )
-    drain = float(settings["RINGMASTER_DRAIN_SECONDS"])
+    drain = float(settings_of(manifests)["RINGMASTER_DRAIN_SECONDS"])
     pod = of(manifests, "Deployment")["api"]["spec"]["template"]["spec"]
     probe = pod["containers"][0]["readinessProbe"]
 
@@ -168,7 +175,8 @@ def test_nothing_is_reached_but_what_is_listed(manifests):
             assert outs == {53}
         else:
             assert ins == {"http", "metrics"}
-            assert outs - {26379} in ({53, 6379}, {53, "redis"})
+            assert outs - {26379, 4318} in ({53, 6379}, {53, "redis"})
+            assert (4318 in outs) == ("RINGMASTER_TRACING" in settings_of(manifests))
 
 
 def test_the_outside_is_shown_no_metrics_and_no_readiness(manifests):
@@ -203,12 +211,60 @@ def test_secrets_are_referred_to_and_made_on_nobodys_machine_but_ones_own(varian
 def test_settings_that_are_given_are_settings(variants):
     known = {f"RINGMASTER_{name.upper()}" for name in Settings.model_fields}
     for manifests in variants.values():
-        for one in of(manifests, "ConfigMap").values():
-            assert one["data"].keys() <= known
-            Settings(**{n.removeprefix("RINGMASTER_").lower(): v for n, v in one["data"].items()})
+        told = settings_of(manifests)
+        assert told.keys() <= known | {"OTEL_EXPORTER_OTLP_ENDPOINT"}
+        Settings(**{n.removeprefix("RINGMASTER_").lower(): v for n, v in told.items()})
         for _, _, pod in pods(manifests):
             for value in pod["containers"][0].get("env", ()):
                 assert value["name"] in known
+
+
+def test_metrics_are_served_to_other_pods(manifests):
+    served = set()
+    for name, _, pod in pods(manifests):
+        (container,) = pod["containers"]
+        given = {one["name"]: one.get("value") for one in container.get("env", ())}
+        for port in container["ports"]:
+            if port["name"] == "metrics":
+                assert given["RINGMASTER_METRICS_PORT"] == str(port["containerPort"]), name
+                assert ip_address(given["RINGMASTER_METRICS_HOST"]).is_unspecified, name
+                served.add(name)
+
+    assert served == {"sweeper", *(f"worker-{queue}" for queue in QUEUES)}
+
+
+def test_spans_go_where_the_policy_lets_them(variants):
+    whole = variants["production-whole"]
+    told = settings_of(whole)
+    (rule,) = of(whole, "NetworkPolicy")["ringmaster-to-collector"]["spec"]["egress"]
+    (namespace,) = rule["to"][0]["namespaceSelector"]["matchLabels"].values()
+    endpoint = urlsplit(told["OTEL_EXPORTER_OTLP_ENDPOINT"])
+
+    assert Settings(tracing=told["RINGMASTER_TRACING"]).tracing
+    assert (endpoint.hostname or "").split(".")[1] == namespace
+    assert rule["ports"] == [{"protocol": "TCP", "port": endpoint.port}]
+
+
+def test_the_operator_is_given_the_rules_and_the_dashboard(variants):
+    whole = variants["production-whole"]
+    monitoring = ROOT / "k8s" / "monitoring"
+    (rule,) = of(whole, "PrometheusRule").values()
+    dashboard = of(whole, "ConfigMap")["ringmaster-dashboard"]
+    (text,) = dashboard["data"].values()
+
+    # If not: `make alert-rule`.
+    assert rule["spec"] == yaml.safe_load((monitoring / "alerts.yaml").read_text())
+    assert text == (monitoring / "grafana-dashboard.json").read_text()
+    assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
+
+
+def test_every_process_is_monitored_at_one_port(variants):
+    whole = variants["production-whole"]
+    (monitor,) = (one["spec"] for one in of(whole, "PodMonitor").values())
+    monitored = {endpoint["port"] for endpoint in monitor["podMetricsEndpoints"]}
+    for name, labels, pod in pods(whole):
+        assert selects(monitor["selector"], labels), name
+        assert len(monitored & {port["name"] for port in pod["containers"][0]["ports"]}) == 1, name
 
 
 def test_redis_keeps_what_it_has(variants):

@@ -76,7 +76,9 @@ def second_api(first: Served, cores: frozenset[int]) -> Iterator[tuple[str, int]
     port = free_port()
     env = {**os.environ, **FREE, "RINGMASTER_REDIS_URL": first.redis_url}
     process = subprocess.Popen(
-        [sys.executable, "-m", "api.cli.main", "api", "--port", str(port)], env=env
+        [sys.executable, "-m", "api.cli.main", "api", "--port", str(port)],
+        env=env,
+        stderr=subprocess.DEVNULL,  # a line for every request
     )
     try:
         await_ready(f"http://127.0.0.1:{port}/readyz")

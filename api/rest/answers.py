@@ -34,8 +34,8 @@ def answer(model: Model, status: int = 200, **headers: str) -> Response:
 
 def match_answer(found: Answer, status: int = 200, **headers: str) -> Response:
     """A match, with its version as the entity tag (RFC 9110)."""
-    headers["ETag"] = f'"{found.version}"'
-    return Response(encoded_match(found), status, headers, "application/json")
+    told = {"ETag": f'"{found.version}"', **headers}
+    return Response(encoded_match(found), status, told, "application/json")
 
 
 def encoded_match(found: Answer | Moment) -> bytes:

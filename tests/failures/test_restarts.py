@@ -49,9 +49,8 @@ def hand_of(match: dict[str, Any]) -> str:
     return json.dumps(match["you"]["hand"])
 
 
-async def prepare(players: list[Person]) -> Before:
+async def prepare(players: list[Person], dealt: str) -> Before:
     ann = players[0]
-    dealt = await sit_down(players)
     hands = [hand_of(await person.match(dealt)) for person in players]
     series = [(await ann.rest.post("/series", SERIES)).json()["id"] for _ in range(2)]
     tokens = [await create(ann.graphql, "BOT") for _ in range(2)]
@@ -117,8 +116,9 @@ async def after(tmp_path_factory) -> AsyncIterator[After]:
     env = {"RINGMASTER_SEAT_HOLD_SECONDS": str(HOLD)}
     stack = await asyncio.to_thread(start_stack, folder, None, **env)
     async with people(stack, 3) as players:
+        dealt = await sit_down(players)  # before others look for seats
         crowd = [asyncio.create_task(come_and_go(stack.url, number)) for number in range(8)]
-        before = await prepare(players)
+        before = await prepare(players, dealt)
         assert before.deadline > datetime.now(before.deadline.tzinfo), "too slow to be of use"
         await killed(stack)
         await asyncio.gather(*crowd)

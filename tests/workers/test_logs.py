@@ -11,9 +11,9 @@ from tests.chaos.ground import RINGMASTER, STOP_SECONDS, Process, until
 
 
 def children(pid: int) -> set[int]:
-    """The processes that a process has started, of those that still run."""
-    told = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return {int(child) for child in told.split()}
+    """The processes that a process has started, by any of its threads, of those that still run."""
+    told = [found.read_text() for found in Path(f"/proc/{pid}/task").glob("*/children")]
+    return {int(child) for children in told for child in children.split()}
 
 
 @pytest.fixture

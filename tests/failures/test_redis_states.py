@@ -22,6 +22,10 @@ from api.settings import Settings
 from tests.client import Client, messages, subscribe
 from tests.redises import Node, in_step, replicated, until
 
+# Who gives up while a connection to Redis is being opened leaves it to the collector, now and then.
+pytestmark = pytest.mark.filterwarnings(
+    r"ignore:Exception ignored in. <function StreamWriter:pytest.PytestUnraisableExceptionWarning"
+)
 PATIENCE_SECONDS = 2.0  # in place of api.patience.ANSWER_SECONDS, to have done sooner
 BOUND = PATIENCE_SECONDS + 15  # a busy machine computes as well
 SEATS = [{"kind": "PLAYER"}, {"kind": "OPEN"}]

@@ -110,11 +110,8 @@ async def killed(stack: Stack) -> None:
             await asyncio.sleep(0.05)
 
 
-@pytest.fixture(scope="module")
-async def after(tmp_path_factory) -> AsyncIterator[After]:
-    folder: Path = tmp_path_factory.mktemp("killed")
-    env = {"RINGMASTER_SEAT_HOLD_SECONDS": str(HOLD)}
-    stack = await asyncio.to_thread(start_stack, folder, None, **env)
+async def ended(stack: Stack) -> Before:
+    """What there was when, with much going on, everything was killed."""
     async with people(stack, 3) as players:
         dealt = await sit_down(players)  # before others look for seats
         crowd = [asyncio.create_task(come_and_go(stack.url, number)) for number in range(8)]
@@ -122,11 +119,24 @@ async def after(tmp_path_factory) -> AsyncIterator[After]:
         assert before.deadline > datetime.now(before.deadline.tzinfo), "too slow to be of use"
         await killed(stack)
         await asyncio.gather(*crowd)
+    return before
+
+
+@pytest.fixture(scope="module")
+async def after(tmp_path_factory) -> AsyncIterator[After]:
+    folder: Path = tmp_path_factory.mktemp("killed")
+    env = {"RINGMASTER_SEAT_HOLD_SECONDS": str(HOLD)}
+    stack = await asyncio.to_thread(start_stack, folder, None, **env)
+    try:
+        before = await ended(stack)
+    except BaseException:
+        stack.abandon()
+        raise
     left = before.deadline - datetime.now(before.deadline.tzinfo)
     await asyncio.sleep(max(0, left.total_seconds()) + 0.5)
     stack = await asyncio.to_thread(start_stack, folder, None, **env)
-    again = [Person(stack.url, person.name) for person in players]
-    for person, old in zip(again, players, strict=True):
+    again = [Person(stack.url, person.name) for person in before.people]
+    for person, old in zip(again, before.people, strict=True):
         person.graphql.token = old.graphql.token
         person.http.headers["authorization"] = f"Bearer {old.graphql.token}"
     yield After(stack, before, again)

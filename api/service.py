@@ -55,10 +55,10 @@ from engine.evolve import fold
 from engine.state import Match, Status, Visibility
 from engine.views import history, view
 from schema.codes import ErrorCode
+from schema.pages import TOLD
 
 CODE_ALPHABET: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 CODE_LENGTH: Final = 8
-TOLD: Final = 20  # commits that an operator is told of
 LOOKS: Final = 16  # matches of a page that are read at once, well under the pool's connections
 
 log = logging.getLogger("ringmaster.service")

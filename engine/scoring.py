@@ -7,11 +7,18 @@ from engine.state import Ending, Round, RoundResult, ScoreLine
 
 def score_round(round_: Round, ending: Ending) -> RoundResult:
     """The result of an ended round: captured + scout chips - cards in hand, the ender spared."""
+    return result_of(ending, [len(hand) for hand in round_.hands], round_.captured, round_.chips)
+
+
+def result_of(
+    ending: Ending, cards: Sequence[int], captured: Sequence[int], chips: Sequence[int]
+) -> RoundResult:
+    """The same by seat: how many cards are left, were captured, and the scout chips."""
     lines = []
-    for seat, hand in enumerate(round_.hands):
-        penalty = 0 if seat == ending.ender else len(hand)
-        captured, chips = round_.captured[seat], round_.chips[seat]
-        lines.append(ScoreLine(seat, captured, chips, penalty, captured + chips - penalty))
+    for seat, left in enumerate(cards):
+        penalty = 0 if seat == ending.ender else left
+        total = captured[seat] + chips[seat] - penalty
+        lines.append(ScoreLine(seat, captured[seat], chips[seat], penalty, total))
     return RoundResult(ending.reason, ending.ender, tuple(lines))
 
 

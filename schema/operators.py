@@ -9,10 +9,10 @@ from engine.state import Status
 from schema import enums  # noqa: F401 - registers the enums that the types below use
 from schema.acts import Act, ProcessKind, WaitsFor
 from schema.cost import SEATS, sized, weighs
+from schema.pages import TOLD
 from schema.payloads import UserError
 from schema.types import Match, PageInfo
 
-TOLD = 20  # commits of an inspection
 PROCESSES = 200  # in one list, at most
 
 

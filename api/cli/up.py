@@ -107,9 +107,8 @@ def up(settings: Settings, *, redis_configured: bool) -> int:
             for child in started:
                 child.start()
             _await_ready(settings, children, ready_file)
-            children.append(
-                _batch(settings, url)
-            )  # nobody waits for it, so it does not delay the others
+            # Nobody waits for this one, so it does not delay the others.
+            children.append(_batch(settings, url))
             children[-1].start()
             _announce(settings, url, time.monotonic() - began)
             return _keep_running(children)

@@ -10,13 +10,13 @@ from api.ledger import now_ms
 from api.operators.ports import Entry, Process
 from api.store import keys
 from api.store.connections import reaching
+from api.store.redis import newest_first, places
 from schema.acts import Act, ProcessKind
 
 KEPT_SECONDS: Final = 400 * 24 * 3600  # acts: a year, and some time to look at it
 # A process that has said nothing for so long has ended; it speaks every two seconds.
 SILENT_MS: Final = 15_000
 ASKED_SECONDS: Final = 60  # to be heard by the process that is asked to end
-TIES: Final = 16  # acts of one millisecond that a page may have to skip
 
 
 class RedisRecords:
@@ -47,18 +47,8 @@ class RedisRecords:
 
     async def newest(self, before: tuple[int, str] | None, limit: int) -> list[Entry]:
         async with reaching("acts"):
-            places: Any = await self._redis.zrange(
-                keys.ACTS,
-                "+inf" if before is None else before[0],
-                "-inf",
-                desc=True,
-                byscore=True,
-                offset=0,
-                num=limit + TIES,
-                withscores=True,
-            )
-            found = [(int(at), entry_id.decode()) for entry_id, at in places]
-            found = [place for place in found if before is None or place < before][:limit]
+            acts: Any = await self._redis.zrange(keys.ACTS, **newest_first(before, limit))
+            found = places(acts, before, limit)
             async with self._redis.pipeline(transaction=False) as pipe:
                 for _, entry_id in found:
                     pipe.hgetall(keys.act(entry_id))

@@ -2,10 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from importlib.resources import files
-from itertools import cycle
+from itertools import chain, cycle
 from typing import Any
 
 from redis.asyncio import Redis
@@ -50,6 +50,27 @@ async def overdue(
         shards = await pipe.execute()
     found = [(member.decode(), int(score)) for shard in shards for member, score in shard]
     return sorted(found, key=lambda pair: pair[1])[:limit]
+
+
+def newest_first(before: tuple[int, str] | None, limit: int) -> dict[str, Any]:
+    """How a page of a set by time is asked for (ZRANGE); what comes is for ``places``."""
+    return {
+        "start": "+inf" if before is None else before[0],
+        "end": "-inf",
+        "desc": True,
+        "byscore": True,
+        "offset": 0,
+        "num": limit + TIES,
+        "withscores": True,
+    }
+
+
+def places(
+    found: Iterable[tuple[bytes, float]], before: tuple[int, str] | None, limit: int
+) -> list[tuple[int, str]]:
+    """Times and members of such pages, the newest first, those before a place in that order."""
+    told = ((int(score), member.decode()) for member, score in found)
+    return sorted((f for f in told if before is None or f < before), reverse=True)[:limit]
 
 
 class _Rung:
@@ -232,19 +253,9 @@ class RedisStore:
     ) -> list[tuple[int, str]]:
         async with reaching("listed"), self._redis.pipeline(transaction=False) as pipe:
             for shard in keys.SHARDS:
-                pipe.zrange(
-                    keys.public(shard, status),
-                    "+inf" if before is None else before[0],
-                    "-inf",
-                    desc=True,
-                    byscore=True,
-                    offset=0,
-                    num=limit + TIES,
-                    withscores=True,
-                )
+                pipe.zrange(keys.public(shard, status), **newest_first(before, limit))
             shards = await pipe.execute()
-        found = [(int(score), member.decode()) for shard in shards for member, score in shard]
-        return sorted((f for f in found if before is None or f < before), reverse=True)[:limit]
+        return places(chain.from_iterable(shards), before, limit)
 
     async def unlist(self, match_id: str) -> None:
         shard = keys.shard(match_id)

@@ -29,8 +29,9 @@ from engine.bots.parts import (
 )
 from engine.cards import HIGHEST, PLAYER_COUNTS, Cards
 from engine.rules import CURRENT, rules_of
+from engine.scoring import result_of
 from engine.sets import COUNT, NO_STRENGTH
-from engine.state import CHIPS_OF_TWO, Ending, RoundEnd, RoundResult, ScoreLine
+from engine.state import CHIPS_OF_TWO, Ending, RoundEnd, RoundResult
 
 # The ways to take a card: its end, whether it is turned, where it is and what it leaves.
 _WAYS: Final = [
@@ -235,9 +236,5 @@ class _Playout:
         return None
 
     def _result(self, ending: Ending) -> RoundResult:
-        lines = []
-        for seat, undersides in enumerate(self.undersides):
-            penalty = 0 if seat == ending.ender else len(undersides)
-            captured, chips = self.captured[seat], self.chips[seat]
-            lines.append(ScoreLine(seat, captured, chips, penalty, captured + chips - penalty))
-        return RoundResult(ending.reason, ending.ender, tuple(lines))
+        left = [len(undersides) for undersides in self.undersides]
+        return result_of(ending, left, self.captured, self.chips)

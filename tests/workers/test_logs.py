@@ -27,6 +27,9 @@ async def worker(tmp_path, redis_url):
     worker = Process("worker", command, env, tmp_path, mark.exists, mark)
     worker.start()
     await worker.is_ready()
+    first = mark.stat().st_mtime_ns
+    # Celery ends if a child dies before it has begun to loop, a moment after it calls itself ready
+    await until(lambda: mark.stat().st_mtime_ns > first, STOP_SECONDS)
     yield worker
     await worker.end()
 

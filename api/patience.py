@@ -5,9 +5,9 @@ Time in which it computes is not counted: a busy machine is no Redis that fails.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
 from typing import Final
 
 from api.cancelling import AGAIN_SECONDS
@@ -26,19 +26,19 @@ class Patience:
         self._waiting = 0
         self._since = 0.0
 
-    @contextmanager
-    def waiting(self) -> Iterator[float]:
-        """Count the block; the seconds that it may take."""
+    def wait(self) -> float:
+        """Count from now on; the seconds that it may take."""
         now = time.monotonic()
         if not self._waiting:
             self._since = now
         self._waiting += 1
-        try:
-            yield max(0.0, self._left - (now - self._since))
-        finally:
-            self._waiting -= 1
-            if not self._waiting:
-                self._left -= time.monotonic() - self._since
+        return max(0.0, self._left - (now - self._since))
+
+    def go_on(self) -> None:
+        """Count no more."""
+        self._waiting -= 1
+        if not self._waiting:
+            self._left -= time.monotonic() - self._since
 
 
 _bounded: ContextVar[bool] = ContextVar("bounded", default=False)
@@ -62,58 +62,55 @@ def begin() -> None:
         _current.set(Patience())
 
 
-@asynccontextmanager
-async def in_time() -> AsyncIterator[None]:
-    """Bounds the block by the patience of the request; by a new one where there is none.
+class in_time:  # noqa: N801 - reads as ``asyncio.timeout`` does
+    """Bounds a block by the patience of the request; by a new one where there is none.
+
+    It insists, which ``asyncio.timeout`` does not: Redis's client swallows a cancellation at times.
+    No generators: every command to Redis is in such a block, and they would be half its price.
 
     Raises:
-        Unavailable: it takes longer.
+        Unavailable: the block takes longer.
     """
-    if _bounded.get():  # by a block around this one
-        yield
-        return
-    patience = _current.get()
-    if patience is None or patience.ended:
-        patience = Patience()
-    token = _bounded.set(True)
-    try:
-        with patience.waiting() as seconds:
-            async with _at_most(seconds):
-                yield
-    except TimeoutError as error:
-        metrics.redis_failures.labels("timeout").inc()
-        raise Unavailable(TimeoutError.__name__) from error
-    finally:
-        _bounded.reset(token)
 
+    __slots__ = ("_before", "_cancels", "_ending", "_patience", "_task", "_token")
 
-@asynccontextmanager
-async def _at_most(seconds: float) -> AsyncIterator[None]:
-    """As ``asyncio.timeout``, but insists: Redis's client swallows a cancellation at times.
+    async def __aenter__(self) -> None:
+        if _bounded.get():  # by a block around this one
+            self._token: Token[bool] | None = None
+            return
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("only a task can be bounded")
+        patience = _current.get()
+        if patience is None or patience.ended:
+            patience = Patience()
+        self._task, self._patience = task, patience
+        self._before, self._cancels = task.cancelling(), 0
+        self._token = _bounded.set(True)
+        self._ending = asyncio.get_running_loop().call_later(patience.wait(), self._end)
 
-    Raises:
-        TimeoutError: the time is over.
-    """
-    loop, task, cancels = asyncio.get_running_loop(), asyncio.current_task(), 0
-    if task is None:
-        raise RuntimeError("only a task can be bounded")
-    before = task.cancelling()
-    ending: asyncio.TimerHandle
+    def _end(self) -> None:
+        self._cancels += 1
+        self._task.cancel()
+        self._ending = asyncio.get_running_loop().call_later(AGAIN_SECONDS, self._end)
 
-    def end() -> None:
-        nonlocal ending, cancels
-        cancels += 1
-        task.cancel()
-        ending = loop.call_later(AGAIN_SECONDS, end)
-
-    ending = loop.call_later(seconds, end)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if cancels and task.cancelling() == before + cancels:  # by nobody else
-            raise TimeoutError from None
-        raise
-    finally:
-        ending.cancel()
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
+        if self._token is None:
+            return
+        self._ending.cancel()
+        self._patience.go_on()
+        _bounded.reset(self._token)
+        task, cancels = self._task, self._cancels
+        # Cancelled here, and by nobody else.
+        timed_out = isinstance(error, TimeoutError) or (
+            isinstance(error, asyncio.CancelledError)
+            and cancels > 0
+            and task.cancelling() == self._before + cancels
+        )
         for _ in range(cancels):
             task.uncancel()
+        if timed_out:
+            metrics.redis_failures.labels("timeout").inc()
+            raise Unavailable(TimeoutError.__name__) from error

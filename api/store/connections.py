@@ -1,7 +1,6 @@
 """Connections to Redis, whatever kind it is, and what its failures become."""
 
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from time import perf_counter
 from typing import Any, Final, cast
 
@@ -142,8 +141,7 @@ def cluster_of(redis: Redis) -> RedisCluster | None:
     return client if isinstance(client, RedisCluster) else None
 
 
-@asynccontextmanager
-async def reaching(operation: str) -> AsyncIterator[None]:
+class reaching(in_time):  # noqa: N801 - as what it extends
     """Turns every failure of Redis, slowness too, into ``Unavailable`` without its text.
 
     What the block takes is counted as the time of ``operation``, also if it fails.
@@ -152,18 +150,25 @@ async def reaching(operation: str) -> AsyncIterator[None]:
         Unwritable: Redis answers, but takes no writes now.
         Unavailable: it does not answer, or not in time.
     """
-    began = perf_counter()
-    try:
-        async with in_time():
-            yield
-    except (RedisError, OSError) as error:
+
+    __slots__ = ("_began", "_operation")
+
+    def __init__(self, operation: str) -> None:
+        self._operation = operation
+        self._began = perf_counter()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+    ) -> None:
+        metrics.redis_time(self._operation).observe(perf_counter() - self._began)
+        await super().__aexit__(kind, error, trace)
+        if not isinstance(error, RedisError | OSError):
+            return
         refused = _refused(error)
         metrics.redis_failures.labels((refused or "unreachable").lower()).inc()
         if refused is not None:
             raise Unwritable(refused) from error
         raise Unavailable(type(error).__name__) from error
-    finally:
-        metrics.redis_time(operation).observe(perf_counter() - began)
 
 
 def _refused(error: Exception) -> str | None:

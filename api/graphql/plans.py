@@ -22,6 +22,7 @@ from graphql import (
     GraphQLLeafType,
     GraphQLObjectType,
     GraphQLOutputType,
+    GraphQLSchema,
     VariableNode,
     Visitor,
     is_abstract_type,
@@ -34,7 +35,7 @@ from graphql import (
 from graphql.execution import ExecutionResult
 from graphql.execution import Executor as GraphQLExecutor
 from graphql.execution.collect_fields import FieldDetails, collect_fields
-from graphql.execution.values import get_argument_values
+from graphql.execution.values import VariableValues, get_argument_values
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.arguments import convert_arguments
@@ -89,12 +90,16 @@ _selections: Final[OrderedDict[Key, _Known]] = OrderedDict()
 
 
 class Root(NamedTuple):
-    """The only field of an operation: its key in the answer, and the plan of what it leads to."""
+    """The only field of an operation: its key in the answer, and the plan of what it leads to.
+
+    ``fixed``: so it is whatever the variables of the operation are.
+    """
 
     name: str
     field: GraphQLField
     chosen: list[FieldDetails]
     plan: Plan
+    fixed: bool
 
 
 class _Event:
@@ -154,16 +159,16 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
             return None
         told = field.type.of_type
         plan = self._plan(told, chosen) if is_object_type(told) else None
-        return None if plan is None else Root(name, field, chosen, plan)
+        return None if plan is None else Root(name, field, chosen, plan, self._is_fixed())
 
-    def arguments(self, root: Root) -> dict[str, Any]:
-        """What the resolver of such a field is given.
-
-        Raises:
-            Exception: something that was sent cannot be taken; the library tells what.
-        """
-        known: StrawberryField = root.field.extensions[BACKREF]
-        return self._arguments(root.field, known, root.chosen[0])
+    def _is_fixed(self) -> bool:
+        found = _Variables(self.fragment_definitions)
+        for node in self.operation.selection_set.selections:
+            if node.directives or not isinstance(node, FieldNode):
+                return False
+            if node.selection_set is not None:
+                visit(node.selection_set, found)
+        return not found.names
 
     def complete_object_value(  # noqa: PLR0917 - as in graphql-core
         self,
@@ -247,18 +252,8 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
             raise Unplanned
         if not known.arguments:
             return work
-        arguments = self._arguments(field, known, chosen[0])
+        arguments = arguments_of(self.schema, field, chosen[0], self.variable_values)
         return lambda value: work(value, **arguments)
-
-    def _arguments(
-        self, field: GraphQLField, known: StrawberryField, chosen: FieldDetails
-    ) -> dict[str, Any]:
-        given = get_argument_values(
-            field, chosen.node, self.variable_values, chosen.fragment_variable_values
-        )
-        schema = self.schema.extensions[BACKREF]
-        registry, config = schema.schema_converter.scalar_registry, schema.config
-        return convert_arguments(given, known.arguments, registry, config)
 
     def _complete(self, type_: GraphQLOutputType, chosen: list[FieldDetails]) -> Make:
         """What makes a field's value into what is told of it."""
@@ -303,6 +298,21 @@ class _Variables(Visitor):
         if name not in self._seen:
             self._seen.add(name)
             visit(self._fragments[name], self)
+
+
+def arguments_of(
+    schema: GraphQLSchema, field: GraphQLField, chosen: FieldDetails, values: VariableValues
+) -> dict[str, Any]:
+    """What the resolver of a field is given.
+
+    Raises:
+        Exception: something that was sent cannot be taken; the library tells what.
+    """
+    known: StrawberryField = field.extensions[BACKREF]
+    given = get_argument_values(field, chosen.node, values, chosen.fragment_variable_values)
+    made_of = schema.extensions[BACKREF]
+    registry, config = made_of.schema_converter.scalar_registry, made_of.config
+    return convert_arguments(given, known.arguments, registry, config)
 
 
 def made(plan: Plan, value: Any) -> dict[str, Any]:

@@ -9,8 +9,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
-from graphql import FieldNode, GraphQLError, GraphQLSchema, OperationDefinitionNode, OperationType
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    GraphQLError,
+    GraphQLSchema,
+    OperationDefinitionNode,
+    OperationType,
+)
 from graphql.error import located_error
+from graphql.execution.values import VariableValues, get_variable_values
 from strawberry.types import ExecutionResult, Info
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.field import StrawberryField
@@ -20,7 +28,7 @@ from api.errors import RateLimited
 from api.graphql.context import Context
 from api.graphql.documents import faults, is_known, parsed
 from api.graphql.gate import Admission
-from api.graphql.plans import BACKREF, Executor, Root, made
+from api.graphql.plans import BACKREF, MOST, Executor, Root, arguments_of, made
 from api.limits.buckets import refusal_headers
 from api.observe.work import operating
 
@@ -52,16 +60,16 @@ async def moved(
 
     Errors are as the library has them, with what failed inside.
     """
-    executor = _executor(schema, context, asked)
-    root = None if executor is None else executor.root(schema.mutation_type)
-    if executor is None or root is None:
+    found = _prepared(schema, context, asked)
+    if found is None:
         return None
+    move, values = found
+    root = move.root
     try:
-        arguments = executor.arguments(root)
+        arguments = arguments_of(schema, root.field, root.chosen[0], values)
     except Exception:  # noqa: BLE001 - the library meets it again, and tells of it
         return None
-    named = executor.operation.name
-    operating(OperationType.MUTATION.value, None if named is None else named.value)
+    operating(OperationType.MUTATION.value, move.name)
     patience.begin()
     try:
         admission = await admit(context, asked)
@@ -74,12 +82,44 @@ async def moved(
     return await _resolved(context, root, arguments, dict(admission.extensions))
 
 
-def _executor(schema: GraphQLSchema, context: Context, asked: Operation) -> Executor | None:
-    """What executes a known document of one mutation, None for any other."""
+class _Move(NamedTuple):
+    """A document's only operation, as its ``root`` tells; ``name``: its own."""
+
+    operation: OperationDefinitionNode
+    root: Root
+    name: str | None
+
+
+_known: Final[dict[tuple[str, str | None], _Move]] = {}
+
+
+def _prepared(
+    schema: GraphQLSchema, context: Context, asked: Operation
+) -> tuple[_Move, VariableValues] | None:
+    """A known document of one move, and the values of its variables; None for any other."""
     text, introspection = asked.query or "", context.gate.introspection
     if not is_known(text, introspection) or faults(schema, text, introspection):
         return None
-    document = parsed(text)
+    move = _known.get((text, asked.name))
+    if move is not None:
+        definitions = move.operation.variable_definitions or ()
+        values = get_variable_values(schema, definitions, asked.variables or {})
+        return None if isinstance(values, list) else (move, values)
+    executor = _executor(schema, parsed(text), asked)
+    root = None if executor is None else executor.root(schema.mutation_type)
+    if executor is None or root is None:
+        return None
+    named = executor.operation.name
+    move = _Move(executor.operation, root, None if named is None else named.value)
+    if root.fixed:
+        if len(_known) >= MOST:
+            _known.clear()
+        _known[text, asked.name] = move
+    return move, executor.variable_values
+
+
+def _executor(schema: GraphQLSchema, document: DocumentNode, asked: Operation) -> Executor | None:
+    """What executes a document of one move, None for any other."""
     operations = [d for d in document.definitions if isinstance(d, OperationDefinitionNode)]
     if len(operations) != 1 or not _is_move(operations[0]):
         return None

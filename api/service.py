@@ -592,7 +592,7 @@ class MatchService:
 def _answer(timeline: Timeline, version: int, caller: str | None) -> Answer:
     if version == timeline.version:
         last = timeline.last(caller)
-        return Answer(version, last.hash, last.view, last.encoded)
+        return Answer(version, last.hash, last.view, last.encoded, last.shared)
     match = timeline.at(version)
     digest = timeline.commits[version - 1].hash
     return Answer(version, digest, seen_by(match, caller))

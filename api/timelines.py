@@ -109,8 +109,10 @@ class Timeline:
         if self._common is None:
             self._common = common(match)
         seen = view_with(self._common, match, seat, host=is_host)
-        events = redacted(commit) if told is None else told.events  # the same for all
-        return Moment(commit.version, commit.hash, commit.at, events, seen)
+        if told is None:
+            return Moment(commit.version, commit.hash, commit.at, redacted(commit), seen)
+        # What everybody may know is the same for all of them, and what was made of it.
+        return Moment(commit.version, commit.hash, commit.at, told.events, seen, {}, told.shared)
 
     def round_events(self) -> list[Event]:
         """The events of the commits since the last deal, the one that dealt included."""

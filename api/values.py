@@ -36,13 +36,14 @@ ANYHOW: Final = Meta()  # no key, whatever the version
 class Answer:
     """A match as the caller may see it, as of a version and its hash in the chain.
 
-    ``encoded``: of the last commit's moment, where it is the answer; see there.
+    ``encoded``, ``shared``: of the last commit's moment, where it is the answer; see there.
     """
 
     version: int
     hash: str
     view: View
     encoded: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    shared: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class Moment:
 
     The first moment of a stream without a cursor is the state as it stands, with no events.
     ``encoded``: what transports have made of it, by transport, for all who may know as much.
+    ``shared``: what they have made of its events, seats and round, which everybody may know.
     """
 
     version: int
@@ -59,6 +61,7 @@ class Moment:
     events: tuple[PublicEvent, ...]
     view: View
     encoded: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    shared: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

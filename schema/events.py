@@ -11,7 +11,7 @@ from engine import views
 from engine.actions import End
 from engine.sets import SetKind
 from schema.cost import ACTIVE_SET, EVENTS, LOADED, sized, weighs
-from schema.types import Card, Match, RoundResult, at, cards, round_result
+from schema.types import ALIKE, Card, Match, RoundResult, at, cards, round_result
 
 
 @strawberry.type(description="Somebody took a seat.")
@@ -135,6 +135,8 @@ class MatchUpdate:
     match: Match = field(directives=weighs(LOADED))
     # What was made of it, by selection: the same for all who are told of it.
     told: Private[dict[Any, dict[str, Any]]]
+    # What was made of the fields that are `ALIKE`, for all viewers of this version.
+    shared: Private[dict[Any, Any]]
 
     @field(
         description="When it happened; a turn that ran out, at its deadline.",
@@ -145,6 +147,7 @@ class MatchUpdate:
     @field(
         description="Empty in the first update of a stream begun without `after`.",
         directives=sized(EVENTS),
+        metadata=ALIKE,
     )
     def events(self) -> list[MatchEvent]:
         return [match_event(event) for event in self.happened]

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from typing import Any, Final
 
 import strawberry
 from strawberry import Private, field
@@ -14,6 +15,9 @@ from engine.sets import SetAt, SetKind, kind_of, tops_of
 from engine.state import RoundEnd, SeatKind, Status, Visibility
 from schema import enums  # noqa: F401 - registers the enums that the types below use
 from schema.cost import ACTIVE_SET, HAND, LOADED, SCOUTS, SEATS, SHOWS, sized, weighs
+
+# A field that all viewers of a version are told alike, so that it is made once for all of them.
+ALIKE: Final = {"alike": True}
 
 
 def at(ms: int) -> datetime:
@@ -223,6 +227,8 @@ class You:
 @strawberry.type(description="A match, as its viewer may know it.")
 class Match(Node):
     view: Private[views.View]
+    # What was made of the fields that are `ALIKE`, for all viewers of this version.
+    shared: Private[dict[Any, Any]]
     version: int = field(description="Number of commits so far: the cursor of `matchUpdates`.")
     hash: str = field(
         description=(
@@ -250,7 +256,7 @@ class Match(Node):
     def round_count(self) -> int:
         return self.view.round_count
 
-    @field(description="By seat number.", directives=sized(SEATS))
+    @field(description="By seat number.", directives=sized(SEATS), metadata=ALIKE)
     def seats(self) -> list[Seat]:
         return [
             Seat(
@@ -269,7 +275,7 @@ class Match(Node):
             for seat in self.view.seats
         ]
 
-    @field(description="The current or last round; null in the lobby.")
+    @field(description="The current or last round; null in the lobby.", metadata=ALIKE)
     def round(self) -> Round | None:
         return None if self.view.round is None else Round(view=self.view.round)
 
@@ -318,9 +324,20 @@ def notation(view: views.View) -> str | None:
     return None if view.status in (Status.LOBBY, Status.ABANDONED) else format_view(view)
 
 
-def match_of(view: views.View, version: int, digest: str) -> Match:
-    """A match as its viewer may know it, as of a version and its hash."""
-    return Match(id=strawberry.ID(view.match_id), view=view, version=version, hash=digest)
+def match_of(
+    view: views.View, version: int, digest: str, shared: dict[Any, Any] | None = None
+) -> Match:
+    """A match as its viewer may know it, as of a version and its hash.
+
+    ``shared``: with other viewers of this version, if any.
+    """
+    return Match(
+        id=strawberry.ID(view.match_id),
+        view=view,
+        shared={} if shared is None else shared,
+        version=version,
+        hash=digest,
+    )
 
 
 @strawberry.type(description="A level of play that bots can be asked for.")

@@ -311,6 +311,6 @@ async def _payload(
         return MatchPayload(user_errors=[user_error(error)], client_mutation_id=client_mutation_id)
     return MatchPayload(
         user_errors=[],
-        match=match_of(answer.view, answer.version, answer.hash),
+        match=match_of(answer.view, answer.version, answer.hash, answer.shared),
         client_mutation_id=client_mutation_id,
     )

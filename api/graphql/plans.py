@@ -41,6 +41,8 @@ from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.arguments import convert_arguments
 from strawberry.types.field import StrawberryField
 
+from schema.types import ALIKE
+
 MOST: Final = 1024  # selections remembered
 VALUES: Final = 16  # of the variables that matter to one
 BACKREF: Final = GraphQLCoreConverter.DEFINITION_BACKREF
@@ -59,7 +61,7 @@ class Plan:
 
     __slots__ = ("_fields", "origin")
 
-    def __init__(self, origin: type, fields: list[tuple[str, Make, Make]]) -> None:
+    def __init__(self, origin: type, fields: list[tuple[str, Make, Make, bool]]) -> None:
         self.origin = origin
         self._fields = fields
 
@@ -72,8 +74,14 @@ class Plan:
         if type(value) is not self.origin:
             raise Unplanned
         made = {}
-        for name, get, complete in self._fields:
-            made[name] = complete(get(value))
+        for name, get, complete, alike in self._fields:
+            if not alike:
+                made[name] = complete(get(value))
+                continue
+            shared, key = getattr(value, "shared"), (self, name)  # noqa: B009 - only such have it
+            if key not in shared:
+                shared[key] = complete(get(value))
+            made[name] = shared[key]
         return made
 
 
@@ -228,14 +236,15 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         collected = self.collect_subfields(type_, chosen)
         if definition is None or collected.new_defer_usages:
             raise Unplanned
-        fields: list[tuple[str, Make, Make]] = []
+        fields: list[tuple[str, Make, Make, bool]] = []
         for name, details in collected.grouped_field_set.items():
             field_name = details[0].node.name.value
             if field_name == "__typename":
-                fields.append((name, _nothing, _always(type_.name)))
+                fields.append((name, _nothing, _always(type_.name), False))
                 continue
             field = type_.fields[field_name]
-            fields.append((name, self._getter(field, details), self._complete(field.type, details)))
+            get, complete = self._getter(field, details), self._complete(field.type, details)
+            fields.append((name, get, complete, field.extensions[BACKREF].metadata == ALIKE))
         return Plan(definition.origin, fields)
 
     def _getter(self, field: GraphQLField, chosen: list[FieldDetails]) -> Make:

@@ -83,7 +83,8 @@ def _update(moment: Moment) -> MatchUpdate:
             happened=moment.events,
             at_ms=moment.at,
             version=moment.version,
-            match=match_of(moment.view, moment.version, moment.hash),
+            match=match_of(moment.view, moment.version, moment.hash, moment.shared),
             told={},
+            shared=moment.shared,
         )
     return found

@@ -42,7 +42,8 @@ def encoded_match(found: Answer | Moment) -> bytes:
     """A match as JSON, encoded once for its answer and for all followers who may know as much."""
     made: bytes | None = found.encoded.get("match")
     if made is None:
-        made = found.encoded["match"] = match_json(found.view, found.version, found.hash)
+        made = match_json(found.view, found.version, found.hash, found.shared)
+        found.encoded["match"] = made
     return made
 
 

@@ -162,6 +162,6 @@ def _encoded(moment: Moment) -> bytes:
     found: bytes | None = moment.encoded.get("update")
     if found is None:
         match = encoded_match(moment)
-        found = update_json(moment.version, moment.at, moment.events, match)
+        found = update_json(moment.version, moment.at, moment.events, match, moment.shared)
         moment.encoded["update"] = found
     return found

@@ -19,11 +19,20 @@ from schema import events, types
 from schema.types import at
 
 _FORM: Final = orjson.OPT_UTC_Z
+_MATCH: Final = "rest match"
+_UPDATE: Final = "rest update"
 
 
-def match_json(view: views.View, version: int, digest: str) -> bytes:
-    """A match as its viewer may know it, as of a version and its hash."""
+def match_json(view: views.View, version: int, digest: str, shared: dict[Any, Any]) -> bytes:
+    """A match as its viewer may know it, as of a version and its hash.
+
+    ``shared``: what was made before, for any viewer of this version; it is filled.
+    """
     own = view.you
+    if _MATCH not in shared:
+        round_ = None if view.round is None else _round(view.round)
+        shared[_MATCH] = _encoded([_seat(seat) for seat in view.seats]), _encoded(round_)
+    seats, round_told = shared[_MATCH]
     told = {
         "id": view.match_id,
         "version": version,
@@ -33,8 +42,8 @@ def match_json(view: views.View, version: int, digest: str) -> bytes:
         "joinCode": view.join_code,
         "playerCount": len(view.seats),
         "roundCount": view.round_count,
-        "seats": [_seat(seat) for seat in view.seats],
-        "round": None if view.round is None else _round(view.round),
+        "seats": seats,
+        "round": round_told,
         "you": None if own is None else _you(view, own),
         "winners": view.winners,
         "notation": types.notation(view),
@@ -48,23 +57,28 @@ def match_json(view: views.View, version: int, digest: str) -> bytes:
 
 
 def update_json(
-    version: int, at_ms: int, happened: Sequence[views.PublicEvent], match: bytes
+    version: int,
+    at_ms: int,
+    happened: Sequence[views.PublicEvent],
+    match: bytes,
+    shared: dict[Any, Any],
 ) -> bytes:
-    """One commit around ``match``, the JSON of the match right after it."""
-    told = [events.match_event(event) for event in happened]
-    plain = [{"type": type(event).__name__, **_plain(event)} for event in told]
-    return b'{"version":%d,"at":%b,"events":%b,"match":%b}' % (
-        version,
-        orjson.dumps(at(at_ms), option=_FORM),
-        orjson.dumps(plain),
-        match,
-    )
+    """One commit around ``match``, the JSON of the match right after it; ``shared`` as there."""
+    if _UPDATE not in shared:
+        told = [events.match_event(event) for event in happened]
+        plain = [{"type": type(event).__name__, **_plain(event)} for event in told]
+        shared[_UPDATE] = orjson.dumps(at(at_ms), option=_FORM), orjson.dumps(plain)
+    return b'{"version":%d,"at":%b,"events":%b,"match":%b}' % (version, *shared[_UPDATE], match)
 
 
 def page_json(updates: Sequence[bytes], version: int, *, more: bool) -> bytes:
     """Updates in order, as of the match's current version; ``more``: others follow them."""
     told = (b",".join(updates), version, b"true" if more else b"false")
     return b'{"updates":[%b],"version":%d,"hasNextPage":%b}' % told
+
+
+def _encoded(value: Any) -> orjson.Fragment:
+    return orjson.Fragment(orjson.dumps(value, option=_FORM))
 
 
 def _seat(seat: views.SeatView) -> dict[str, Any]:

@@ -41,11 +41,19 @@ WHOLE = """subscription ($end: End = LEFT, $yes: Boolean = true) {
 
 
 def updates() -> Iterator[MatchUpdate]:
-    """Every commit of a match as the player of seat 1 is told of it."""
+    """Every commit of a match as two players are told of it, who share what is alike."""
     for version, (events, match) in enumerate(PLAYED, 1):
         told = tuple(public for event in events if (public := redact(event)) is not None)
-        seen = match_of(view(match, 1), version, "00" * 32)
-        yield MatchUpdate(happened=told, at_ms=version, version=version, match=seen, told={})
+        shared: dict[Any, Any] = {}
+        for seat in (1, 0):
+            yield MatchUpdate(
+                happened=told,
+                at_ms=version,
+                version=version,
+                match=match_of(view(match, seat), version, "00" * 32, shared),
+                told={},
+                shared=shared,
+            )
 
 
 UPDATES = list(updates())

@@ -1,6 +1,7 @@
 """What is sent without models is what the models send, byte by byte."""
 
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,19 +54,28 @@ def positions(draw: st.DrawFn) -> View:
 @settings(max_examples=50)
 @given(positions(), versions, times, happened)
 def test_a_match_and_its_updates_are_what_the_models_say(seen, version, at_ms, told):
-    match = match_of(seen, version, "ab" * 32)
-    encoded = match_json(seen, version, "ab" * 32)
+    match, shared = match_of(seen, version, "ab" * 32), dict[Any, Any]()
+    encoded = match_json(seen, version, "ab" * 32, shared)
     assert encoded.decode() == match.model_dump_json()
     update = MatchUpdate(
         version=version, at=at(at_ms), events=[event_of(one) for one in told], match=match
     )
-    encoded = update_json(version, at_ms, told, encoded)
+    encoded = update_json(version, at_ms, told, encoded, shared)
     assert encoded.decode() == update.model_dump_json()
     for more, updates in ((True, [update, update]), (False, [])):
         page = UpdatePage(updates=updates, version=version, has_next_page=more)
         assert page_json([encoded] * len(updates), version, more=more).decode() == (
             page.model_dump_json()
         )
+
+
+def test_all_viewers_of_a_version_may_share_what_was_made_for_one():
+    for version, (_, match) in enumerate(PLAYED):
+        shared: dict[Any, Any] = {}
+        for seat in (None, *range(match.players)):
+            seen = view(match, seat)
+            encoded = match_json(seen, version, "ab" * 32, shared)
+            assert encoded.decode() == match_of(seen, version, "ab" * 32).model_dump_json()
 
 
 def event_of(told: PublicEvent) -> models.MatchEvent:

@@ -74,11 +74,12 @@ def _give_up_on_dead_peers(listening: int) -> None:
 def _collect_less_often() -> None:
     """Look for garbage cycles less often, and never among what was imported.
 
-    A move makes thousands of small objects and hardly a cycle (docs/performance.md).
+    A move makes thousands of small objects and no cycle (docs/performance.md); a connection that
+    is closed leaves some. The second number is small so that no look takes long.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000, 20, 50)
+    gc.set_threshold(10_000, 5, 100)
 
 
 def serve(settings: Settings) -> None:

@@ -50,7 +50,7 @@ class Schema(strawberry.Schema):
     ) -> ExecutionResult:
         """Run a query or mutation; a subscription needs a transport that streams."""
         asked = Operation(query, variable_values, operation_name)
-        return await self._moved(context_value, asked) or await super().execute(
+        return await self.moved(context_value, asked) or await super().execute(
             query,
             variable_values,
             context_value,
@@ -72,7 +72,7 @@ class Schema(strawberry.Schema):
     ) -> StreamResult:
         """Run an operation of any kind, and tell its results one by one."""
         asked = Operation(query, variable_values, operation_name)
-        result = await self._moved(context_value, asked)
+        result = await self.moved(context_value, asked)
         if result is not None:
             return _alone(result)
         return await super().stream(
@@ -85,7 +85,8 @@ class Schema(strawberry.Schema):
             allowed_operation_types,
         )
 
-    async def _moved(self, context: Any, asked: Operation) -> ExecutionResult | None:
+    async def moved(self, context: Any, asked: Operation) -> ExecutionResult | None:
+        """The result of a plain move by a known document, None if it is anything else."""
         result = await moved(self._schema, context, asked, _admit)
         if result is not None and result.errors:
             self.process_errors(result.errors)

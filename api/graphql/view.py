@@ -29,6 +29,7 @@ from strawberry.types import ExecutionResult, SubscriptionExecutionResult
 from api.bootstrap import Parts
 from api.browsers import PAGE_POLICY
 from api.errors import RateLimited, ServiceError
+from api.graphql import quick
 from api.graphql.context import Context
 from api.graphql.documents import faults
 from api.graphql.gate import Gate
@@ -127,8 +128,15 @@ def _is_message(message: Any) -> bool:
     return (
         isinstance(payload, dict)
         and isinstance(payload.get("query"), str)
-        and isinstance(payload.get("variables"), dict | None)
-        and isinstance(payload.get("operationName"), str | None)
+        and _is_operation(payload)
+    )
+
+
+def _is_operation(asked: dict[str, Any]) -> bool:
+    return (
+        isinstance(asked.get("query"), str | None)
+        and isinstance(asked.get("variables"), dict | None)
+        and isinstance(asked.get("operationName"), str | None)
     )
 
 
@@ -189,7 +197,24 @@ class GraphQLView(GraphQL[Context, None]):
         if answer_type(request.headers.get("accept", "")) is None:
             sentence = f"Answers are `{GRAPHQL_JSON}`, `{JSON}` or `{EVENTS}`."
             return bad_request(sentence, 406)
-        return await self.run(request)
+        return await self._moved(request) or await self.run(request)
+
+    async def _moved(self, request: Request) -> Response | None:
+        """The answer to a plain move, past the library's view; None if it is anything else."""
+        if EVENTS in request.headers.get("accept", ""):
+            return None
+        asked = _operation(await request.body())
+        if asked is None:
+            return None
+        self.trusted.fill(asked)
+        operation = quick.Operation(
+            asked.get("query"), asked.get("variables"), asked.get("operationName")
+        )
+        answer = await self.get_sub_response(request)
+        result = await schema.moved(await self.get_context(request, answer), operation)
+        if result is None:
+            return None
+        return self.create_response(await self.process_result(request, result), answer)
 
     @staticmethod
     def _is_browser(request: Request) -> bool:
@@ -255,7 +280,7 @@ class GraphQLView(GraphQL[Context, None]):
         sub_response: Response,
     ) -> Response:
         response = Response(
-            self.encode_json(response_data),
+            orjson.dumps(response_data),
             sub_response.status_code or 200,
             media_type=f"{sub_response.media_type}; charset=utf-8",
         )
@@ -276,6 +301,17 @@ class GraphQLView(GraphQL[Context, None]):
             raise HTTPException(400, "`operationName` is a string or null.")
         self.trusted.fill(decoded)
         return decoded
+
+
+def _operation(body: bytes) -> dict[str, Any] | None:
+    """What a body asks for, None if anything about its form is odd."""
+    try:
+        asked = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(asked, dict) or not isinstance(asked.get("extensions"), dict | None):
+        return None
+    return asked if _is_operation(asked) else None
 
 
 async def admit_stream(context: Context, asked: GraphQLRequestData) -> None:

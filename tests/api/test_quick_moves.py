@@ -1,12 +1,16 @@
 """The two ways of a move by GraphQL: one answer, and the short one is taken."""
 
+import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+import httpx
 import pytest
 from graphql import GraphQLError
+from starlette.requests import Request
 from starlette.responses import Response
 from strawberry.types.arguments import convert_argument
 from strawberry.types.base import get_object_definition
@@ -17,6 +21,7 @@ from api.graphql import schema as under_test
 from api.graphql.context import Context
 from api.graphql.gate import Gate
 from api.graphql.quick import moved
+from api.graphql.view import GraphQLView
 from api.observe.work import Work, working
 from api.settings import Settings
 from schema.inputs import (
@@ -223,6 +228,73 @@ async def test_failures_are_alike(ways, caplog, monkeypatch, error):
     assert ways.taken == [True, True]
     assert [answer[1] for answer in answers] == [None, None]
     assert "3/10" not in caplog.text
+
+
+class Short(GraphQLView):
+    """Notes whether it has answered by its short way."""
+
+    taken = False
+
+    async def _moved(self, request: Request) -> Response | None:
+        answer = await super()._moved(request)
+        self.taken = answer is not None
+        return answer
+
+
+class Usual(GraphQLView):
+    """The view without its short way."""
+
+    async def _moved(self, _: Request) -> None:
+        return None
+
+
+BODIES: list[tuple[Any, bool]] = [
+    ({"query": HAND, "variables": HAND_OF}, True),
+    ({"query": HAND, "variables": HAND_OF, "operationName": "Move", "extensions": {}}, True),
+    ({"query": HAND, "variables": HAND_OF, "operationName": 1}, False),
+    ({"query": HAND, "variables": HAND_OF, "extensions": 1}, False),
+    ({"query": HAND, "variables": [HAND_OF]}, False),
+    ({"query": HAND, "variables": {"input": {"matchId": "m", "flip": 1}}}, False),
+    ({"query": [HAND], "variables": HAND_OF}, False),
+    ([{"query": HAND, "variables": HAND_OF}], False),
+    ({"variables": HAND_OF}, False),
+    ({"documentId": "sha256:unknown"}, False),
+    (b"{", False),
+    (b'{"query": "\\ud800"}', False),
+]
+
+
+@pytest.mark.parametrize(
+    ("accept", "short"),
+    [
+        ("application/json", True),
+        ("application/graphql-response+json", True),
+        ("*/*", True),
+        ("text/event-stream", False),
+        ("application/json, text/event-stream", False),
+    ],
+)
+@pytest.mark.parametrize(("body", "plain"), BODIES)
+async def test_http_has_one_answer_by_both_ways(ways, body, plain, accept, short):
+    headers = {"authorization": ways.authorization, "accept": accept}
+
+    async def asked(view: GraphQLView) -> tuple[Any, ...]:
+        transport = httpx.ASGITransport(view)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            content = body if isinstance(body, bytes) else json.dumps(body)
+            answer = await client.post(
+                "/graphql",
+                content=content,
+                headers={**headers, "content-type": "application/json"},
+            )
+        names = set(answer.headers) - {"content-length"}
+        kinds = {name: answer.headers[name] for name in names if name != "ratelimit"}
+        return answer.status_code, kinds, re.sub(r'"(remaining|resetAfter)":\d+', "", answer.text)
+
+    usual = await asked(Usual(ways.parts))  # the document is known from now on
+    view = Short(ways.parts)
+    assert await asked(view) == usual
+    assert view.taken == (plain and short)
 
 
 ODD: list[tuple[str, Any, str | None]] = [

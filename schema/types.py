@@ -10,7 +10,7 @@ from strawberry import Private, field
 from engine import legal, state, views
 from engine.actions import End
 from engine.cards import Card as EngineCard
-from engine.notation import format_view
+from engine.notation import format_common, format_view
 from engine.sets import SetAt, SetKind, kind_of, tops_of
 from engine.state import RoundEnd, SeatKind, Status, Visibility
 from schema import enums  # noqa: F401 - registers the enums that the types below use
@@ -18,6 +18,7 @@ from schema.cost import ACTIVE_SET, HAND, LOADED, SCOUTS, SEATS, SHOWS, sized, w
 
 # A field that all viewers of a version are told alike, so that it is made once for all of them.
 ALIKE: Final = {"alike": True}
+_LINE: Final = "notation"
 
 
 def at(ms: int) -> datetime:
@@ -296,7 +297,7 @@ class Match(Node):
         directives=weighs(4),
     )
     def notation(self) -> str | None:
-        return notation(self.view)
+        return notation(self.view, self.shared)
 
     @field(description="Lower-case hex of the SHA-256 of the secret that the deals come from.")
     def deck_commitment(self) -> str:
@@ -319,9 +320,16 @@ class Match(Node):
         return at(self.view.created_at)
 
 
-def notation(view: views.View) -> str | None:
-    """A match as one line of text; None in the lobby and once abandoned."""
-    return None if view.status in (Status.LOBBY, Status.ABANDONED) else format_view(view)
+def notation(view: views.View, shared: dict[Any, Any]) -> str | None:
+    """A match as one line of text; None in the lobby and once abandoned.
+
+    ``shared``: what was made before, for any viewer of this version; it is filled.
+    """
+    if view.status in (Status.LOBBY, Status.ABANDONED):
+        return None
+    if _LINE not in shared:
+        shared[_LINE] = format_common(view)
+    return format_view(view, shared[_LINE])
 
 
 def match_of(

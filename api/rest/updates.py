@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 from sse_starlette import EventSourceResponse
+from starlette.types import Message, Send
 
 from api.errors import ServiceError
 from api.graphql.negotiation import answer_type
@@ -26,7 +27,6 @@ from schema.rest.plain import page_json, update_json
 T = TypeVar("T")
 
 PING_SECONDS: Final = 15
-SEND_SECONDS: Final = 20  # for a client that reads nothing any more
 RETRY_MS: Final = 1000
 EVENT_STREAM: Final = "text/event-stream"
 
@@ -120,11 +120,16 @@ class Told(NamedTuple):
     over: bool = False
 
 
+class _Stream(EventSourceResponse):
+    """Sends without a clock for each event: a peer that takes nothing is the kernel's to end."""
+
+    async def _send_with_timeout(self, send: Send, message: Message) -> None:
+        await send(message)
+
+
 def event_stream(source: AsyncGenerator[T, None], told_of: Callable[[T], Told]) -> Response:
     """What a source yields as server-sent events, with pings between them and a typed end."""
-    return EventSourceResponse(
-        _events(source, told_of), ping=PING_SECONDS, send_timeout=SEND_SECONDS, sep="\n"
-    )
+    return _Stream(_events(source, told_of), ping=PING_SECONDS, sep="\n")
 
 
 async def _events(

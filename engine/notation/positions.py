@@ -55,25 +55,38 @@ def format_position(match: Match) -> str:
     return _line(view(match, None), told)
 
 
-def format_view(seen: View) -> str:
+def format_view(seen: View, common: str | None = None) -> str:
     """The line of what a seat or a spectator sees: of the hands of others, the sizes.
+
+    ``common``: what ``format_common`` made of this position, as any viewer sees it.
 
     Raises:
         NotationError: no round was dealt yet, or the match was abandoned.
     """
-    you, result = seen.you, None if seen.round is None else seen.round.result
+    you = seen.you
     hands = [str(seat.hand_size) for seat in seen.seats]
     if you is not None:
         hands[you.seat] = _cards(you.hand)
+    told = SPECTATOR if you is None else str(you.seat), "|".join(hands)
+    return (common or format_common(seen)) % told
+
+
+def format_common(seen: View) -> str:
+    """The line that all viewers have in common, with ``%s`` for who looks and for the hands.
+
+    Raises:
+        NotationError: no round was dealt yet, or the match was abandoned.
+    """
+    result = None if seen.round is None else seen.round.result
+    end = _end(None if result is None else Ending(result.reason, result.ender))
     told = {
-        "view": SPECTATOR if you is None else str(you.seat),
+        "rules": seen.rules_version.replace("%", "%%"),
+        "view": "%s",
         "shower": UNKNOWN,
         "actions": UNKNOWN,
-        "end": _end(None if result is None else Ending(result.reason, result.ender)),
-        "hands": "|".join(hands),
+        "end": UNKNOWN if seen.status is Status.SCORING else end,
+        "hands": "%s",
     }
-    if seen.status is Status.SCORING:
-        told["end"] = UNKNOWN
     return _line(seen, told)
 
 

@@ -235,7 +235,7 @@ def match_of(view: views.View, version: int, digest: str) -> Match:
         round=None if view.round is None else Round.of(view.round),
         you=you,
         winners=view.winners,
-        notation=types.notation(view),
+        notation=types.notation(view, {}),
         deck_commitment=view.deck_commitment,
         rules_version=view.rules_version,
         turn_seconds=view.turn_seconds,

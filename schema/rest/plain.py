@@ -46,7 +46,7 @@ def match_json(view: views.View, version: int, digest: str, shared: dict[Any, An
         "round": round_told,
         "you": None if own is None else _you(view, own),
         "winners": view.winners,
-        "notation": types.notation(view),
+        "notation": types.notation(view, shared),
         "deckCommitment": view.deck_commitment,
         "rulesVersion": view.rules_version,
         "turnSeconds": view.turn_seconds,

@@ -135,7 +135,7 @@ class Impatient:
 LAUNCH = """
 import api.server as s, api.rest.updates as u
 s.PING_SECONDS = u.PING_SECONDS = 1
-s.PEER_SECONDS = u.SEND_SECONDS = 3
+s.PEER_SECONDS = 3
 from api.settings import read_settings
 s.serve(read_settings())
 """

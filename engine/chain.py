@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from hashlib import sha256
+from types import NoneType
 from typing import Any, Final
 
 from engine import events as e
@@ -71,18 +72,21 @@ def plain(event: PublicEvent) -> Plain:
     return {"type": NAMES[type(event)], **_fields(event)}
 
 
+_PLAIN: Final = frozenset({int, str, bool, NoneType})
+
+
 def _fields(value: Any) -> Plain:
     kind: Any = type(value)
     return {told: _plain(getattr(value, name)) for name, told in told_names(kind)}
 
 
 def _plain(value: Any) -> Any:
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, Card):
         return list(value)
     if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if value is None or isinstance(value, int | str):
-        return value
     return _fields(value)

@@ -94,22 +94,28 @@ def _camel(name: str) -> str:
 
 def _encode_fields(value: Any) -> dict[str, Plain]:
     return {
-        f.name: _encode(item)
-        for f in fields(value)
-        if (item := getattr(value, f.name)) != f.default
+        name: item if type(item) in _PLAIN else _encode(item)
+        for name, default in _defaults(value.__class__)
+        if (item := getattr(value, name)) != default
     }
 
 
+_PLAIN: Final = frozenset({int, str, bool, NoneType})
+
+
+@cache
+def _defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple((f.name, f.default) for f in fields(cls))
+
+
 def _encode(value: Any) -> Plain:
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, StrEnum):
-        return value.value
-    if isinstance(value, str):
-        return value
+    if type(value) is Card:
+        return list(value)
     if isinstance(value, tuple):
         return [_encode(item) for item in value]
-    return _encode_fields(value)
+    if isinstance(value, StrEnum):
+        return value.value
+    return value if type(value) in _PLAIN else _encode_fields(value)
 
 
 def _decode_fields(cls: type, data: Mapping[str, Plain]) -> Any:

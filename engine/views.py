@@ -21,8 +21,7 @@ from engine.state import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SeatView:
+class SeatView(NamedTuple):
     """What everybody may know of a seat. Counts are of this round, ``score`` of finished rounds."""
 
     number: int
@@ -38,8 +37,7 @@ class SeatView:
     has_chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RoundView:
+class RoundView(NamedTuple):
     """What everybody may know of the round in play, or of the last one."""
 
     number: int

@@ -1,9 +1,12 @@
 """Cards as text: ``3/10`` is top 3, bottom 10."""
 
+from functools import cache
+
 from engine.cards import HIGHEST, Card, Cards
 from engine.notation.words import NotationError, parse_number
 
 
+@cache
 def format_card(card: Card) -> str:
     """The text of a card, top number first."""
     return f"{card.top}/{card.bottom}"

@@ -5,7 +5,6 @@ The models say what is sent, `tests/schema/test_plain.py` that this sends it.
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from enum import Enum
 from functools import cache
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ import orjson
 from pydantic.alias_generators import to_camel
 
 from engine import legal, views
-from engine.cards import Cards
+from engine.cards import Card, Cards
 from engine.sets import kind_of, tops_of
 from schema import events, types
 from schema.types import at
@@ -37,8 +36,8 @@ def match_json(view: views.View, version: int, digest: str, shared: dict[Any, An
         "id": view.match_id,
         "version": version,
         "hash": digest,
-        "status": view.status.value,
-        "visibility": view.visibility.value,
+        "status": view.status,
+        "visibility": view.visibility,
         "joinCode": view.join_code,
         "playerCount": len(view.seats),
         "roundCount": view.round_count,
@@ -84,7 +83,7 @@ def _encoded(value: Any) -> orjson.Fragment:
 def _seat(seat: views.SeatView) -> dict[str, Any]:
     return {
         "number": seat.number,
-        "kind": seat.kind.value,
+        "kind": seat.kind,
         "name": seat.name,
         "botLevel": seat.bot_level,
         "away": seat.away,
@@ -100,7 +99,7 @@ def _seat(seat: views.SeatView) -> dict[str, Any]:
 def _round(view: views.RoundView) -> dict[str, Any]:
     kind, active = kind_of(tops_of(view.table)), None
     if view.owner is not None and kind is not None:
-        active = {"owner": view.owner, "kind": kind.value, "cards": _cards(view.table)}
+        active = {"owner": view.owner, "kind": kind, "cards": _cards(view.table)}
     return {
         "number": view.number,
         "starter": view.starter,
@@ -119,7 +118,7 @@ def _you(view: views.View, own: views.OwnSeat) -> dict[str, Any]:
         "legal": {
             "flip": legal.may_choose(view),
             "shows": [
-                {"first": show.first, "count": show.size, "kind": show.kind.value}
+                {"first": show.first, "count": show.size, "kind": show.kind}
                 for show in legal.shows(view)
             ],
             "scout": {"ends": ends, "maxInsertAt": len(own.hand)} if ends else None,
@@ -129,15 +128,18 @@ def _you(view: views.View, own: views.OwnSeat) -> dict[str, Any]:
 
 
 def _cards(values: Cards) -> list[dict[str, int]]:
-    return [{"top": card.top, "bottom": card.bottom} for card in values]
+    return [_card(card) for card in values]
+
+
+@cache
+def _card(card: Card) -> dict[str, int]:
+    return {"top": card.top, "bottom": card.bottom}
 
 
 def _plain(value: Any) -> Any:
     """A dataclass of values, of others and of lists of them, by the names that clients see."""
     if isinstance(value, list):
         return [_plain(item) for item in value]
-    if isinstance(value, Enum):
-        return value.value
     if not is_dataclass(value):
         return value
     return {name: _plain(getattr(value, own)) for own, name in _names(value.__class__)}

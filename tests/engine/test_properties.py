@@ -252,17 +252,21 @@ def places(hint, path) -> Iterator[tuple[str, type]]:
     else:
         assert isinstance(hint, type), "a type that could hold anything"
         yield path, hint
-        if is_dataclass(hint):
-            hints = get_type_hints(hint)
-            for f in fields(hint):
-                yield from places(hints[f.name], f"{path}.{f.name}")
+        if has_fields(hint):
+            for name, inner in get_type_hints(hint).items():
+                yield from places(inner, f"{path}.{name}")
+
+
+def has_fields(kind: type) -> bool:
+    """Whether it is a dataclass or a tuple of names, a card excepted."""
+    return is_dataclass(kind) or (issubclass(kind, tuple) and kind is not Card)
 
 
 def test_a_view_has_one_place_for_a_hand_the_viewers_own():
     found = list(places(View, "View"))
 
     assert {path for path, kind in found if kind is Card} == {"View.you.hand", "View.round.table"}
-    assert {kind for _, kind in found if is_dataclass(kind)} == {
+    assert {kind for _, kind in found if has_fields(kind)} == {
         View,
         SeatView,
         RoundView,

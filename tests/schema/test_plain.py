@@ -46,8 +46,8 @@ def positions(draw: st.DrawFn) -> View:
     _, match = draw(st.sampled_from(PLAYED))
     seat = draw(st.none() | st.integers(0, match.players - 1))
     seen = view(match, seat, host=draw(st.booleans()))
-    round_ = seen.round and replace(seen.round, deadline=draw(st.none() | times))
-    named = tuple(replace(each, name=draw(st.none() | st.text())) for each in seen.seats)
+    round_ = seen.round and seen.round._replace(deadline=draw(st.none() | times))
+    named = tuple(each._replace(name=draw(st.none() | st.text())) for each in seen.seats)
     return replace(seen, seats=named, round=round_, created_at=draw(times))
 
 

@@ -177,10 +177,11 @@ class _Playout:
         other = [*map(_of_card[right * 10 + laid[-1]], rows)]
         most, most_right = max(column), max(other)
         own = strongest - SMALL if strongest > SMALL else 0
-        best = max(own, most >> 1)
+        best, best_right = most >> 1, most_right >> 1
+        if own:
+            best, best_right = max(own, best), max(own, best_right)
         if best + SMALL <= without_left[0]:
             best = 0
-        best_right = max(own, most_right >> 1)
         if from_right := best_right > best and best_right + SMALL > without_right[0]:
             column, most, best = other, most_right, best_right
         if not best:

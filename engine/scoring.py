@@ -1,6 +1,7 @@
 """Points of a round and winners of a match (rules: Scoring)."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from engine.state import Ending, Round, RoundResult, ScoreLine
 
@@ -17,9 +18,13 @@ def result_of(
     lines = []
     for seat, left in enumerate(cards):
         penalty = 0 if seat == ending.ender else left
-        total = captured[seat] + chips[seat] - penalty
-        lines.append(ScoreLine(seat, captured[seat], chips[seat], penalty, total))
+        lines.append(_line(seat, captured[seat], chips[seat], penalty))
     return RoundResult(ending.reason, ending.ender, tuple(lines))
+
+
+@lru_cache(1 << 12)  # making a frozen dataclass takes six times as long
+def _line(seat: int, captured: int, chips: int, penalty: int) -> ScoreLine:
+    return ScoreLine(seat, captured, chips, penalty, captured + chips - penalty)
 
 
 def winners(totals: Sequence[int]) -> tuple[int, ...]:

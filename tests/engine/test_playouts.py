@@ -2,7 +2,8 @@
 
 # mypy: disable-error-code="union-attr"
 
-from itertools import pairwise
+from itertools import pairwise, permutations
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -10,14 +11,26 @@ from hypothesis import strategies as st
 
 from engine.actions import Action
 from engine.bots import LEVELS
-from engine.bots.greedy import structure
-from engine.bots.parts import Once, mend, parts_of, put_between, take_out
+from engine.bots.gaps import SMALL, gains, worths
+from engine.bots.greedy import broken, made, structure
+from engine.bots.parts import (
+    CARDS,
+    NO_PART,
+    STRONGEST,
+    Once,
+    facts,
+    mend,
+    parts_of,
+    pieces_of,
+)
+from engine.bots.parts import structure as structures
 from engine.bots.playouts import play_out as quickly
-from engine.cards import PLAYER_COUNTS, Card
+from engine.cards import HIGHEST, PLAYER_COUNTS, Card, deck
 from engine.commands import ScoreRound
 from engine.decide import decide
 from engine.due import RoundToScore, due, to_act
 from engine.evolve import fold
+from engine.sets import sets_in, sets_with
 from engine.state import RoundEnd
 from engine.views import view
 from tests.builders import create
@@ -79,29 +92,75 @@ def test_what_is_no_deal_is_refused(hands, starter):
         quickly(hands, starter)
 
 
+def told(parts):
+    return [facts[part].tops for part in parts]
+
+
 @given(hand=tops)
 def test_parts_are_the_longest_stretches_that_hang_together(hand):
     parts = parts_of(hand)
+    stretches = told(parts)
 
-    assert b"".join(parts) == hand
-    assert all(abs(a - b) <= 1 for part in parts for a, b in pairwise(part))
-    assert all(abs(left[-1] - right[0]) > 1 for left, right in pairwise(parts))
-    assert sum(map(structure, parts)) == structure(hand)
+    assert b"".join(stretches) == hand
+    assert all(abs(a - b) <= 1 for part in stretches for a, b in pairwise(part))
+    assert all(abs(left[-1] - right[0]) > 1 for left, right in pairwise(stretches))
+    assert sum(structures[part] for part in parts) == structure(hand)
+    assert max(parts) >> STRONGEST == max(found.strength for found in sets_in(hand))
+    assert sum(parts) & CARDS == len(hand)
 
 
 @given(hand=tops, at=st.integers(0, 14), top=st.integers(1, 10))
 def test_parts_are_mended_where_a_card_comes_or_a_part_goes(hand, at, top):
-    parts, card = parts_of(hand), bytes([top])
+    parts = parts_of(hand)
     at %= len(parts)
-    before, after = b"".join(parts[:at]), b"".join(parts[at + 1 :])
+    stretches, card = told(parts), bytes([top])
+    before, part, after = b"".join(stretches[:at]), stretches[at], b"".join(stretches[at + 1 :])
     put, out, within = [*parts], [*parts], [*parts]
-    put_between(put, at, card)
-    take_out(out, at)
-    mend(within, at, (parts[at][:1], card, parts[at][1:]))
+    mend(put, at, at, pieces_of(card))
+    mend(out, at, at + 1, ())
+    mend(within, at, at + 1, pieces_of(part[:1] + card + part[1:]))
 
-    assert put == parts_of(before + card + parts[at] + after)
-    assert out == (parts_of(before + after) if before + after else [])
-    assert within == parts_of(before + parts[at][:1] + card + parts[at][1:] + after)
+    assert put == parts_of(before + card + part + after)
+    assert out == list(pieces_of(before + after))
+    assert within == parts_of(before + part[:1] + card + part[1:] + after)
+
+
+@settings(max_examples=max(10, settings().max_examples // 5))
+@given(hand=st.one_of(tops, st.integers(1, 10).map(lambda top: bytes([top] * 8))), data=st.data())
+def test_a_row_knows_what_any_card_does_in_its_gaps(hand, data):
+    parts = parts_of(hand)
+    around = [NO_PART, *parts, NO_PART]
+    at = data.draw(st.integers(0, len(parts)))
+    first = len(b"".join(told(parts[:at])))
+    row = range(first, first + max(1, around[at + 1] & CARDS))
+    lost = broken(hand)
+
+    def best(top):
+        worth = max(found.strength for gap in row for found in sets_with(hand, top, gap))
+        return max(made(hand, top, gap) - lost[gap] for gap in row), max(0, worth - SMALL)
+
+    for card in permutations(range(1, HIGHEST + 1), 2):
+        for of, kept, turned in zip((gains, worths), *map(best, card), strict=True):
+            values = of[around[at], around[at + 1]]
+            assert values[card[0] * 10 + card[1]] == max(2 * kept + 1, 2 * turned)
+
+
+def test_parts_are_forgotten_when_they_are_many(monkeypatch):
+    def played():
+        found: list[Action] = []
+        for seed in range(150):
+            deck_ = [*deck(4)]
+            Random(seed).shuffle(deck_)
+            quickly([tuple(deck_[seat * 11 :][:11]) for seat in range(4)], 0, found)
+        return found
+
+    expected = played()
+    before = len(facts)
+    monkeypatch.setattr("engine.bots.parts.MOST_PARTS", 0)
+
+    # Numbers of parts come again for other parts, round by round.
+    assert played() == expected
+    assert len(facts) < before
 
 
 def test_what_is_kept_stays_bounded():

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -41,33 +41,49 @@ class Permit:
 
 
 class _Stream:
-    """One open stream; ``ended``: its token is no longer valid."""
+    """One open stream; ``ended``: its token is no longer valid.
+
+    One timer for all of its items: `asyncio.timeout` around each costs as much as to encode it.
+    """
 
     def __init__(self, permit: Permit | None, seconds: float) -> None:
-        now = asyncio.get_running_loop().time()
+        self._loop = asyncio.get_running_loop()
+        now = self._loop.time()
         self.permit = permit
         self.ended = False
-        self._until = now + seconds
         self._expires = None if permit is None else now + permit.expires_at / 1000 - time.time()
-        self._waiting: asyncio.Timeout | None = None
+        self._until = now + seconds
+        if self._expires is not None:
+            self._until = min(self._until, self._expires + SLACK_SECONDS)
+        self._timer = self._loop.call_at(self._until, self.wake)
+        self._is_up = False
+        self._waiting: asyncio.Task[object] | None = None
+        self._cancelled = False
 
     async def next(self, source: AsyncGenerator[T, None]) -> T:
         """The next item, unless time runs out first: then TimeoutError."""
-        until = self._until
-        if self._expires is not None:
-            until = min(until, self._expires + SLACK_SECONDS)
-        async with asyncio.timeout_at(until) as waiting:
-            self._waiting = waiting
-            try:
-                return await anext(source)
-            finally:
-                self._waiting = None
+        if self._is_up:
+            raise TimeoutError
+        task = self._waiting = asyncio.current_task()
+        before = 0 if task is None else task.cancelling()
+        try:
+            return await anext(source)
+        except asyncio.CancelledError:
+            if self._cancelled and task is not None and task.cancelling() == before + 1:
+                raise TimeoutError from None  # cancelled by nobody else
+            raise
+        finally:
+            self._waiting = None
+            if self._cancelled and task is not None:
+                self._cancelled = False
+                task.uncancel()
 
     def wake(self) -> None:
-        """Let it wait no longer."""
-        if self._waiting is not None:
-            with suppress(RuntimeError):  # its time is up already
-                self._waiting.reschedule(asyncio.get_running_loop().time())
+        """Let it wait no longer, now and from now on."""
+        self._is_up = True
+        if self._waiting is not None and not self._cancelled:
+            self._cancelled = True
+            self._waiting.cancel()
 
     def end(self) -> None:
         """Its token is no longer valid."""
@@ -76,11 +92,14 @@ class _Stream:
 
     def last_until(self, until: float) -> None:
         """Let it end politely at a time of the loop's clock, if its own time is not up before."""
-        self._until = min(self._until, until)
-        if self._waiting is not None:
-            with suppress(RuntimeError):  # its time is up already
-                when = self._waiting.when()
-                self._waiting.reschedule(until if when is None else min(when, until))
+        if until < self._until:
+            self._until = until
+            self._timer.cancel()
+            self._timer = self._loop.call_at(until, self.wake)
+
+    def close(self) -> None:
+        """Nobody waits for it any more."""
+        self._timer.cancel()
 
     def require_token(self) -> None:
         """Raise Unauthenticated if the token has expired or was revoked."""
@@ -129,6 +148,7 @@ class Streams:
                     streaming.handed()
         finally:
             del self._open[stream]
+            stream.close()
             streaming.end()
 
     def count(self) -> int:

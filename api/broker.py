@@ -1,7 +1,7 @@
 """Celery as both sides see it: the queues, the tasks' names, how messages travel."""
 
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit
 
 from celery import Celery
 from kombu import Queue
@@ -58,10 +58,19 @@ def _transport(broker_url: str) -> tuple[str, dict[str, Any]]:
     """The broker as kombu has it: its URL, and what its transport is told beside it."""
     address = address_of(broker_url)
     if address.kind is Kind.SERVER:
-        return broker_url, {}
+        return _server(broker_url), {}
     options = address.options
     user, password = (quote(options.get(name, ""), safe="") for name in ("username", "password"))
     login = f"{user}:{password}@" if password else ""
     nodes = [f"sentinel://{login}{host}:{port}/{options['db']}" for host, port in address.nodes]
     asked = {"socket_timeout": 5, "socket_connect_timeout": 2, **address.sentinel_options}
     return ";".join(nodes), {"master_name": address.service, "sentinel_kwargs": asked}
+
+
+def _server(url: str) -> str:
+    """The URL of a single server, which kombu names otherwise where it is a socket's."""
+    parts = urlsplit(url)
+    if parts.scheme != "unix":
+        return url
+    db = parse_qs(parts.query).get("db", ["0"])[0]
+    return f"redis+socket://{parts.netloc}{parts.path}?virtual_host={db}"

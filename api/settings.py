@@ -174,7 +174,12 @@ class Settings(BaseSettings):
         str | None, Field(min_length=1, description="What their claim `aud` has to name.")
     ] = None
     match_ttl: Annotated[
-        int, Field(ge=60, description="Seconds that a match in play is kept after its last commit.")
+        int,
+        Field(
+            ge=60,
+            description="Seconds that a match in play is kept after its last commit, and up to a "
+            "hundredth longer.",
+        ),
     ] = 7 * DAY
     finished_ttl: Annotated[
         int, Field(ge=60, description="Seconds that a finished match and its replay are kept.")

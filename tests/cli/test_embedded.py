@@ -1,10 +1,14 @@
 """The embedded Redis keeps what it holds to itself, and to disk as it is told."""
 
 import stat
+import tempfile
+from pathlib import Path
+from typing import Any
 
 import pytest
 from redis import Redis
 
+from api.broker import celery_app
 from api.cli.embedded import embedded_redis
 from tests.redises import Node
 
@@ -29,3 +33,27 @@ def test_it_writes_to_disk_when_it_is_told(tmp_path, fsync):
         node.kill()
 
     assert (config["appendonly"], config["appendfsync"]) == ("yes", fsync)
+
+
+def test_it_listens_on_a_socket_of_its_owner_where_the_name_is_not_too_long(tmp_path):
+    with tempfile.TemporaryDirectory() as short:
+        place = Path(short) / "redis"
+        found = embedded_redis(tmp_path, socket=place)
+        node = Node(found.folder, found.command[1:])
+        node.start()
+        try:
+            assert stat.S_IMODE(place.stat().st_mode) == 0o700
+            with Redis.from_url(found.near) as near, Redis(port=node.port) as far:
+                near.set("a", "b")
+                assert far.get("a") == b"b"
+            with celery_app(found.near).connection_for_write() as broker:
+                broker.ensure_connection(max_retries=1)
+                channel: Any = broker.default_channel
+                connection = channel.client.connection_pool.get_connection()
+                assert connection.path == str(place)
+        finally:
+            node.kill()
+
+    long = embedded_redis(tmp_path, socket=tmp_path / ("x" * 100))
+    assert long.near == long.url
+    assert "--unixsocket" not in long.command

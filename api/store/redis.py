@@ -27,7 +27,8 @@ from api.values import Fault
 from engine.state import Status
 
 KEY_TTL = 24 * 3600  # the contract: idempotency keys live at least 24 h
-# A log is kept for a hundredth longer than asked for, so that few commits have to say so again.
+# A log, and what leads to it, is kept for a hundredth longer than asked for, so that few commits
+# have to say so again.
 LONGER = 1010  # ms a second
 APPEND_SECONDS = 10.0  # more than an append takes from here until it is made
 KNOWN = 4096  # matches whose last commit is remembered
@@ -337,7 +338,7 @@ class RedisDirectory:
     async def reserve_code(self, code: str, match_id: str, ttl: int) -> bool:
         async with reaching("reserve_code"):
             key = keys.code(code)
-            if await self._redis.set(key, match_id, nx=True, ex=ttl):
+            if await self._redis.set(key, match_id, nx=True, px=ttl * LONGER):
                 return True
             # A repeated command may meet its own first attempt.
             return bool(await self._redis.get(key) == match_id.encode())
@@ -349,7 +350,7 @@ class RedisDirectory:
 
     async def keep_code(self, code: str, ttl: int) -> None:
         async with reaching("keep_code"):
-            await self._redis.expire(keys.code(code), ttl)
+            await self._redis.pexpire(keys.code(code), ttl * LONGER)
 
     async def hold(self, match_id: str, player: str, until: int) -> None:
         async with reaching("hold"):

@@ -269,7 +269,7 @@ async def test_a_match_given_up_is_kept_as_long_as_one_that_is_over(redis):
     world = World(RedisStore(redis), RedisDirectory(redis))
     service = world.service()
     match_id = await alone_and_away(world, service)
-    assert 590 < await redis.ttl(keys.log(match_id)) <= 600
+    assert 590 < await redis.ttl(keys.log(match_id)) <= 606
     page, _ = await service.updates(match_id, None, 0, 100)
     assert [e for m in page for e in m.events if isinstance(e, SeatGoneAway)] == [SeatGoneAway(0)]
 

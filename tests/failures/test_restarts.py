@@ -28,7 +28,7 @@ from tests.failures.people import BOT, OPEN, PLAYER, Person, people, sit_down
 from tests.rest_client import RestClient
 
 TURN, HOLD = 8, 3  # seconds
-SERIES = {"seats": ["casual", "casual"], "matches": 400}
+SERIES = {"seats": ["casual", "casual"], "matches": 5000}
 
 
 @dataclass

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from api.broker import CLOCK, ROUTES, celery_app
 from tests.chaos.ground import RINGMASTER, STOP_SECONDS, Process, until
+
+NOBODYS = "m0-aaaaaaaaaaaaaaaa"  # the id of no match
 
 
 def children(pid: int) -> set[int]:
@@ -18,18 +21,20 @@ def children(pid: int) -> set[int]:
 
 @pytest.fixture
 async def worker(tmp_path, redis_url):
-    mark = tmp_path / "ready"
+    mark, broker = tmp_path / "ready", redis_url.removesuffix("/0") + "/9"  # its own alone
     env = {
         "RINGMASTER_REDIS_URL": redis_url,
+        "RINGMASTER_BROKER_URL": broker,
         "RINGMASTER_READY_FILE": str(mark),
     }
     command = [*RINGMASTER, "worker", "--processes", "1"]
     worker = Process("worker", command, env, tmp_path, mark.exists, mark)
     worker.start()
     await worker.is_ready()
-    first = mark.stat().st_mtime_ns
-    # Celery ends if a child dies before it has begun to loop, a moment after it calls itself ready
-    await until(lambda: mark.stat().st_mtime_ns > first, STOP_SECONDS)
+    # Celery ends if a child dies before it has begun to loop, a moment after it calls itself ready.
+    with celery_app(broker) as app:
+        app.send_task(CLOCK, args=(NOBODYS, 1), queue=ROUTES[CLOCK])
+    await until(lambda: NOBODYS in (tmp_path / "worker.log").read_text(), STOP_SECONDS)
     yield worker
     await worker.end()
 
@@ -38,7 +43,7 @@ async def test_a_worker_writes_lines_of_json_alone_when_a_process_dies_and_when_
     before = children(worker.pid)
     (child,) = before
     os.kill(child, signal.SIGKILL)
-    await until(lambda: children(worker.pid) - before, STOP_SECONDS)
+    await until(lambda: children(worker.pid) - before, 2 * STOP_SECONDS)
     worker.send(signal.SIGTERM)
     await until(lambda: not worker.running(), STOP_SECONDS)
 

@@ -24,6 +24,9 @@ from api.streams import Streams
 WS_MAX_BYTES: Final = 64 * 1024
 PING_SECONDS: Final = 20  # between pings on a WebSocket, and until a pong has to come
 PEER_SECONDS: Final = 40  # after which a peer that takes nothing of what is sent is gone
+# That an idle connection is kept: longer than clients and proxies keep theirs, or they send on one
+# that is being closed. Theirs are 5 s (httpx, Node) to 60 s (load balancers).
+IDLE_SECONDS: Final = 75
 GRACE_SECONDS: Final = 5
 COMPLETE_SECONDS: Final = 0.1  # for streams to send that they are complete
 
@@ -102,6 +105,7 @@ def serve(settings: Settings) -> None:
         ws_per_message_deflate=False,  # 39 kB per connection, for messages of a few hundred bytes
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
+        timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     server = Server(config, parts.drain, parts.streams)

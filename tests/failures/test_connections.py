@@ -176,6 +176,18 @@ def until_ready(url: str) -> None:
     raise AssertionError("the process did not start")
 
 
+async def test_an_idle_connection_is_kept_for_longer_than_clients_keep_theirs(stack):
+    host, port = stack.url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    for pause in (6, 0):  # more than the five seconds of many
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 200")
+        await reader.readuntil(b'{"status":"ok"}')
+        await asyncio.sleep(pause)
+    writer.close()
+    await writer.wait_closed()
+
+
 def sent_by(way: str, match_id: str, after: int = 0) -> bytes:
     """What a peer sends to follow a match, before it does nothing any more."""
     host = "Host: 127.0.0.1\r\n"

@@ -84,7 +84,7 @@ async def test_a_log_that_is_no_longer_kept_for_long_enough_is_kept_anew(
 ):
     store, match_id = processes[0], new_match_id()
     await store.append(append(match_id, 1))
-    await redis.pexpire(keys.log(match_id), TTL * 1000)  # so much later is it
+    await redis.pexpire(keys.log(match_id), TTL * 1000 - 1)  # so much later is it
     later = time.time() + TTL / 100
     monkeypatch.setattr("api.store.redis.time.time", lambda: later)
 

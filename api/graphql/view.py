@@ -201,7 +201,7 @@ class GraphQLView(GraphQL[Context, None]):
 
     async def _moved(self, request: Request) -> Response | None:
         """The answer to a plain move, past the library's view; None if it is anything else."""
-        if EVENTS in request.headers.get("accept", ""):
+        if EVENTS in request.headers.get("accept", "").lower():
             return None
         asked = _operation(await request.body())
         if asked is None:

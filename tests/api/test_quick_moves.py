@@ -272,6 +272,7 @@ BODIES: list[tuple[Any, bool]] = [
         ("*/*", True),
         ("text/event-stream", False),
         ("application/json, text/event-stream", False),
+        ("Text/Event-Stream", False),
     ],
 )
 @pytest.mark.parametrize(("body", "plain"), BODIES)

@@ -6,15 +6,12 @@ contract with other programs.
 
 import json
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 from hashlib import sha256
-from types import NoneType
 from typing import Any, Final
 
 from engine import events as e
 from engine import views
-from engine.cards import Card
-from engine.codec import told_names
+from engine.codec import encode_value, told_names
 from engine.events import Event
 from engine.views import PublicEvent, redact
 
@@ -72,21 +69,6 @@ def plain(event: PublicEvent) -> Plain:
     return {"type": NAMES[type(event)], **_fields(event)}
 
 
-_PLAIN: Final = frozenset({int, str, bool, NoneType})
-
-
 def _fields(value: Any) -> Plain:
     kind: Any = type(value)
-    return {told: _plain(getattr(value, name)) for name, told in told_names(kind)}
-
-
-def _plain(value: Any) -> Any:
-    if type(value) in _PLAIN:
-        return value
-    if isinstance(value, Card):
-        return list(value)
-    if isinstance(value, StrEnum):
-        return value.value
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return _fields(value)
+    return {told: encode_value(getattr(value, name), _fields) for name, told in told_names(kind)}

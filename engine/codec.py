@@ -94,7 +94,7 @@ def _camel(name: str) -> str:
 
 def _encode_fields(value: Any) -> dict[str, Plain]:
     return {
-        name: item if type(item) in _PLAIN else _encode(item)
+        name: encode_value(item, _encode_fields)
         for name, default in _defaults(value.__class__)
         if (item := getattr(value, name)) != default
     }
@@ -108,14 +108,17 @@ def _defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
     return tuple((f.name, f.default) for f in fields(cls))
 
 
-def _encode(value: Any) -> Plain:
+def encode_value(value: Any, encode_fields: Callable[[Any], Plain]) -> Plain:
+    """A field's value as plain data, cards as ``[top, bottom]``; dataclasses by their fields."""
+    if type(value) in _PLAIN:
+        return value
     if type(value) is Card:
         return list(value)
-    if isinstance(value, tuple):
-        return [_encode(item) for item in value]
     if isinstance(value, StrEnum):
         return value.value
-    return value if type(value) in _PLAIN else _encode_fields(value)
+    if isinstance(value, tuple):
+        return [encode_value(item, encode_fields) for item in value]
+    return encode_fields(value)
 
 
 def _decode_fields(cls: type, data: Mapping[str, Plain]) -> Any:

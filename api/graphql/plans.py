@@ -98,16 +98,12 @@ _selections: Final[OrderedDict[Key, _Known]] = OrderedDict()
 
 
 class Root(NamedTuple):
-    """The only field of an operation: its key in the answer, and the plan of what it leads to.
-
-    ``fixed``: so it is whatever the variables of the operation are.
-    """
+    """The only field of an operation: its key in the answer, and the plan of what it leads to."""
 
     name: str
     field: GraphQLField
     chosen: list[FieldDetails]
     plan: Plan
-    fixed: bool
 
 
 class _Event:
@@ -167,9 +163,10 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
             return None
         told = field.type.of_type
         plan = self._plan(told, chosen) if is_object_type(told) else None
-        return None if plan is None else Root(name, field, chosen, plan, self._is_fixed())
+        return None if plan is None else Root(name, field, chosen, plan)
 
-    def _is_fixed(self) -> bool:
+    def is_fixed(self) -> bool:
+        """Whether the operation's ``root`` is the same whatever its variables are."""
         found = _Variables(self.fragment_definitions)
         for node in self.operation.selection_set.selections:
             if node.directives or not isinstance(node, FieldNode):

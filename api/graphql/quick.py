@@ -111,7 +111,7 @@ def _prepared(
         return None
     named = executor.operation.name
     move = _Move(executor.operation, root, None if named is None else named.value)
-    if root.fixed:
+    if executor.is_fixed():
         if len(_known) >= MOST:
             _known.clear()
         _known[text, asked.name] = move

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tests.client import Client, messages
-from tests.conftest import until_finished
+from tests.conftest import Stack, metrics_port, start_stack, until_finished
 from tests.observed import action_of, addresses, at_rest, families, lines, logs, of, scrape
 from tests.rest_client import RestClient
 
@@ -26,6 +26,15 @@ COUNTERS = ("ringmaster_moves_total", "ringmaster_commits_total", "ringmaster_re
 PARTS = ("_bucket", "_count", "_sum")
 SHOW = """mutation Move($i: ShowInput!) { show(input: $i) { match { version }
   userErrors { code } } }"""
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory) -> Iterator[Stack]:
+    """One of their own: in that of all tests, bots may play on at what other tests have left."""
+    folder = tmp_path_factory.mktemp("observed")
+    running = start_stack(folder, None, RINGMASTER_METRICS_PORT=str(metrics_port()))
+    yield running
+    running.abandon()
 
 
 async def script(client: Client, rest: RestClient, url: str) -> Counter[str]:

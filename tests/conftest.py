@@ -130,11 +130,17 @@ def redis_url(tmp_path_factory) -> Iterator[str]:
     server.stop()
 
 
+async def emptied(redis_url: str) -> Redis:
+    """A client of a Redis that nothing of other tests is left in."""
+    client = connect(redis_url)
+    await client.flushall()
+    return client
+
+
 @pytest.fixture
 async def redis(redis_url: str) -> AsyncIterator[Redis]:
     """A client of an emptied Redis."""
-    client = connect(redis_url)
-    await client.flushall()
+    client = await emptied(redis_url)
     yield client
     await client.aclose()
 

@@ -10,23 +10,22 @@ import pytest
 from api.errors import Unavailable
 from api.ports import Append, Commit, Directory, EventStore, Key, Listing, Remembered
 from api.store import keys
-from api.store.connections import connect
 from api.store.keys import new_match_id
 from api.store.memory import MemoryDirectory, MemoryStore
 from api.store.redis import RedisDirectory, RedisStore
 from api.values import Fault
 from engine.events import HandChosen, MatchAbandoned
 from engine.state import Status
-from tests.conftest import servers
+from tests.conftest import emptied, servers
 
 
-@pytest.fixture(scope="session", params=["memory", *servers(), "cluster"])
+@pytest.fixture(scope="module", params=["memory", *servers(), "cluster"])
 async def stores(request) -> AsyncIterator[tuple[EventStore, Directory]]:
-    """Each kind of store, with the directory that goes with it."""
+    """Each kind of store, empty, with the directory that goes with it."""
     if request.param == "memory":
         yield MemoryStore(), MemoryDirectory()
         return
-    redis = connect(request.getfixturevalue(f"{request.param}_url"))
+    redis = await emptied(request.getfixturevalue(f"{request.param}_url"))
     yield RedisStore(redis), RedisDirectory(redis)
     await redis.aclose()
 

@@ -9,7 +9,6 @@ import pytest
 
 from api.ports import EventStore, Key, Ring
 from api.series.ports import Count, Halt, Opening, Series, SeriesStore, Step
-from api.store.connections import connect
 from api.store.keys import new_match_id, new_series_id
 from api.store.memory import MemoryStore
 from api.store.redis import RedisStore
@@ -17,21 +16,21 @@ from api.store.series import RedisSeriesStore
 from api.store.series_memory import MemorySeriesStore
 from engine.series import Order, Result, SeriesStatus, Spec, place
 from engine.standings import add, none_yet, quantities
-from tests.conftest import servers
+from tests.conftest import emptied, servers
 from tests.store.test_contract import all_listen
 
 SECRET = "5eed" * 16
 NOW = 1_700_000_000_000
 
 
-@pytest.fixture(scope="session", params=["memory", *servers(), "cluster"])
+@pytest.fixture(scope="module", params=["memory", *servers(), "cluster"])
 async def stores(request) -> AsyncIterator[tuple[EventStore, SeriesStore]]:
     """Each kind of store, with the log whose bell it rings."""
     if request.param == "memory":
         log = MemoryStore()
         yield log, MemorySeriesStore(log)
         return
-    redis = connect(request.getfixturevalue(f"{request.param}_url"))
+    redis = await emptied(request.getfixturevalue(f"{request.param}_url"))
     yield RedisStore(redis), RedisSeriesStore(redis)
     await redis.aclose()
 

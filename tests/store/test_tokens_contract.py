@@ -15,7 +15,6 @@ from api.identity.ports import Grant, Token, TokenStore
 from api.identity.service import Identity
 from api.ports import EventStore, Key
 from api.store import keys
-from api.store.connections import connect
 from api.store.keys import new_match_id
 from api.store.memory import MemoryStore
 from api.store.redis import RedisStore
@@ -23,7 +22,7 @@ from api.store.tokens import RedisTokens
 from api.store.tokens_memory import MemoryTokens
 from api.streams import Streams
 from schema.scopes import Scope
-from tests.conftest import servers
+from tests.conftest import emptied, servers
 from tests.store.test_contract import all_listen
 
 HOUR = 3600 * 1000
@@ -31,13 +30,13 @@ NOW = time.time_ns() // 1_000_000
 Stores = tuple[EventStore, TokenStore]
 
 
-@pytest.fixture(scope="session", params=["memory", *servers(), "cluster"])
+@pytest.fixture(scope="module", params=["memory", *servers(), "cluster"])
 async def stores(request) -> AsyncIterator[Stores]:
     if request.param == "memory":
         log = MemoryStore()
         yield log, MemoryTokens(log)
         return
-    redis = connect(request.getfixturevalue(f"{request.param}_url"))
+    redis = await emptied(request.getfixturevalue(f"{request.param}_url"))
     yield RedisStore(redis), RedisTokens(redis)
     await redis.aclose()
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
-from typing import Final
+from typing import ClassVar, Final
 
 from api.cancelling import AGAIN_SECONDS
 from api.errors import Unavailable
@@ -73,6 +73,7 @@ class in_time:  # noqa: N801 - reads as ``asyncio.timeout`` does
     """
 
     __slots__ = ("_before", "_cancels", "_ending", "_patience", "_task", "_token")
+    counted: ClassVar[bool] = True  # as a failure of Redis
 
     async def __aenter__(self) -> None:
         if _bounded.get():  # by a block around this one
@@ -112,5 +113,6 @@ class in_time:  # noqa: N801 - reads as ``asyncio.timeout`` does
         for _ in range(cancels):
             task.uncancel()
         if timed_out:
-            metrics.redis_failures.labels("timeout").inc()
+            if self.counted:
+                metrics.redis_failures.labels("timeout").inc()
             raise Unavailable(TimeoutError.__name__) from error

@@ -28,6 +28,7 @@ from api.addresses import Kind, address_of
 from api.errors import Unavailable, Unconfirmed, Unwritable
 from api.observe import metrics
 from api.patience import in_time
+from api.store.together import Together
 
 REPLICAS_MS: Final = 1000  # after which a replica that has not answered is not waited for
 _SPARE: Final = 2  # free connections of which one may be had without waiting
@@ -186,20 +187,27 @@ class Replicas:
     def __init__(self, redis: Redis, count: int) -> None:
         self._redis = redis
         self._count = count
+        alone = cluster_of(redis) is None and not count
+        self._together = Together(redis) if alone else None
 
     async def run(self, script: AsyncScript, keys: list[str], args: list[Any]) -> Any:
         """Run a script; what it answers, and whether enough replicas have what it wrote."""
-        if not self._count:
+        if self._together is None and not self._count:
             return await script(keys=keys, args=args), True
         command = ("EVALSHA", script.sha, len(keys), *keys, *args)
         try:
-            return await self._and_wait(keys[0], *command)
+            return await self._run(keys[0], *command)
         except NoScriptError:
             await self._redis.script_load(script.script)
-            return await self._and_wait(keys[0], *command)
+            return await self._run(keys[0], *command)
         except (MovedError, AskError, TryAgainError):  # the slot is at another node now
             answer = await script(keys=keys, args=args)
             return answer, False
+
+    async def _run(self, key: str, *command: Any) -> tuple[Any, bool]:
+        if self._together is not None:
+            return await self._together.run(*command), True
+        return await self._and_wait(key, *command)
 
     async def write(self, key: str, *command: Any) -> None:
         """Carry out a command that writes to ``key``.

@@ -22,6 +22,7 @@ from graphql import (
     GraphQLLeafType,
     GraphQLObjectType,
     GraphQLOutputType,
+    GraphQLResolveInfoHelpers,
     GraphQLSchema,
     VariableNode,
     Visitor,
@@ -128,6 +129,14 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
 
     _root: Root | None = None
     _rooted = False
+
+    @property
+    def async_helpers(self) -> GraphQLResolveInfoHelpers:
+        """Made for who asks: an executor that kept them would be garbage, for they know it."""
+        return GraphQLResolveInfoHelpers(gather=self.gather_async_work, track=self.track_async_work)
+
+    @async_helpers.setter
+    def async_helpers(self, _: GraphQLResolveInfoHelpers) -> None: ...
 
     def build_per_event_executor(self, payload: Any) -> Any:
         """What executes one event of the subscription."""

@@ -182,13 +182,15 @@ def _refused(error: Exception) -> str | None:
 
 
 class Replicas:
-    """Writes that are on so many replicas before they are acknowledged; 0: on none."""
+    """Writes that are on so many replicas before they are acknowledged; 0: on none.
 
-    def __init__(self, redis: Redis, count: int) -> None:
+    ``together``: sends what waits for no replica.
+    """
+
+    def __init__(self, redis: Redis, count: int, together: Together | None = None) -> None:
         self._redis = redis
         self._count = count
-        alone = cluster_of(redis) is None and not count
-        self._together = Together(redis) if alone else None
+        self._together = None if count else together
 
     async def run(self, script: AsyncScript, keys: list[str], args: list[Any]) -> Any:
         """Run a script; what it answers, and whether enough replicas have what it wrote."""

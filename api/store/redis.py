@@ -23,6 +23,7 @@ from api.store.records import (
     encode_commit,
     encode_remembered,
 )
+from api.store.together import Command, Together
 from api.values import Fault
 from engine.state import Status
 
@@ -133,7 +134,8 @@ class RedisStore:
 
     def __init__(self, redis: Redis, replicas: int = 0) -> None:
         self._redis = redis
-        self._replicas = Replicas(redis, replicas)
+        self._together = Together(redis) if cluster_of(redis) is None else None
+        self._replicas = Replicas(redis, replicas, self._together)
         self._shards = cycle(keys.SHARDS)  # whose lists are tidied in turn
         self._counted = cycle(keys.SHARDS)  # the same of open matches
         self._scanned: dict[str, int] = {}  # how far each of them is
@@ -148,20 +150,30 @@ class RedisStore:
     async def load(
         self, match_id: str, since: int, key: Key | None = None
     ) -> tuple[list[Commit], Remembered | None]:
-        log, first = keys.log(match_id), f"{since}-0" if since else "-"
+        first = f"{since}-0" if since else "-"
+        asked: list[Command] = [("XRANGE", keys.log(match_id), first, "+")]
+        if key is not None:  # in this order the key is never older than the log that was read
+            asked.append(("GET", keys.idempotency(match_id, key.caller, key.key)))
+            claim = keys.claim(key.caller, key.key)
+            asked.append(("SET", claim, key.fingerprint, "NX", "GET", "EX", KEY_TTL))
         async with reaching("load"), _logs_alone():
-            if key is None:
-                return _commits(await self._redis.xrange(log, first)), None
-            async with self._redis.pipeline(transaction=False) as pipe:
-                # In this order the key is never older than the log that was read.
-                pipe.xrange(log, first)
-                pipe.get(keys.idempotency(match_id, key.caller, key.key))
-                claim = keys.claim(key.caller, key.key)
-                pipe.set(claim, key.fingerprint, nx=True, get=True, ex=KEY_TTL)
-                entries, remembered, claimed = await pipe.execute()
-        if claimed is not None and claimed.decode() != key.fingerprint:
-            return _commits(entries), Remembered(claimed.decode(), 0)
-        return _commits(entries), decode_remembered(remembered) if remembered else None
+            entries, *of_key = await self._ask(asked)
+        commits = _commits(entries)
+        if not of_key:
+            return commits, None
+        remembered, claimed = of_key
+        if claimed is not None and key is not None and claimed.decode() != key.fingerprint:
+            return commits, Remembered(claimed.decode(), 0)
+        return commits, decode_remembered(remembered) if remembered else None
+
+    async def _ask(self, commands: list[Command]) -> list[Any]:
+        """What Redis answers to commands, in their order where they are about one match."""
+        if self._together is not None:
+            return await self._together.ask(commands)
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for command in commands:
+                pipe.execute_command(*command, get=True)  # what SET is to tell, as without a client
+            return await pipe.execute()
 
     async def claim_id(self, key: Key, match_id: str) -> str | None:
         async with reaching("claim_id"), self._redis.pipeline(transaction=False) as pipe:
@@ -417,7 +429,12 @@ async def _logs_alone() -> AsyncIterator[None]:
 
 
 def _commits(entries: Any) -> list[Commit]:
-    return [decode_commit(int(id_.split(b"-")[0]), fields[b"c"]) for id_, fields in entries]
+    """The commits of a log's entries, whose only field is "c"."""
+    return [decode_commit(int(id_.split(b"-")[0]), _record(fields)) for id_, fields in entries]
+
+
+def _record(fields: dict[bytes, bytes] | list[bytes]) -> bytes:
+    return fields[b"c"] if isinstance(fields, dict) else fields[1]  # parsed, or as it came
 
 
 def _ring(told: list[dict[bytes, bytes]]) -> Ring:

@@ -64,6 +64,22 @@ async def test_each_has_their_own_answer_or_refusal(together):
     assert isinstance(told[3], NoScriptError)
 
 
+async def test_several_commands_of_one_keep_their_order_among_those_of_others(redis, together):
+    before = await reads(redis)
+    first, second = await asyncio.gather(
+        together.ask([("SET", "a", "1"), ("GET", "a")]),
+        together.ask([("INCR", "a"), ("GET", "a")]),
+    )
+    assert (first, second) == ([b"OK", b"1"], [2, b"2"])
+    assert await reads(redis) - before == 2
+
+
+async def test_a_refusal_of_one_command_is_raised_when_all_were_carried_out(redis, together):
+    with pytest.raises(ResponseError, match="WRONGTYPE"):
+        await together.ask([("SET", "a", "1"), ("LPOP", "a"), ("SET", "a", "2")])
+    assert await redis.get("a") == b"2"
+
+
 async def test_who_goes_away_takes_nothing_from_the_others(together):
     first, second = (asyncio.create_task(together.run("INCR", "n")) for _ in range(2))
     await asyncio.sleep(0)  # both have asked

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from redis import Redis as BlockingRedis
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
 from redis.asyncio.cluster import ClusterNode
-from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection
+from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 from redis.backoff import ExponentialWithJitterBackoff
@@ -64,10 +64,14 @@ class _SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
         await self.sentinel_manager.aclose()
 
 
-class _NodeConnection(Connection):
-    """To a node of a Cluster: what was closed while it was being opened is a failure to retry.
+C = TypeVar("C", bound=AbstractConnection)
 
-    redis-py's own meets its missing writer with an AttributeError, which nothing above expects.
+
+class _Sturdy(AbstractConnection):
+    """What was closed before it is written to is a failure of the connection, to be tried anew.
+
+    redis-py's own meets a writer that is missing, to a node of a Cluster, with an AttributeError,
+    and uvloop a connection that its peer has reset with a RuntimeError: nothing above expects them.
     """
 
     async def _send_packed_command(self, command: Iterable[bytes]) -> None:
@@ -75,9 +79,17 @@ class _NodeConnection(Connection):
             raise RedisConnectionError("closed meanwhile")
         await super()._send_packed_command(command)
 
+    async def send_packed_command(
+        self, command: bytes | str | Iterable[bytes], check_health: bool = True
+    ) -> None:
+        try:
+            await super().send_packed_command(command, check_health)
+        except RuntimeError as error:
+            raise RedisConnectionError("closed meanwhile") from error
 
-class _NodeConnectionTLS(_NodeConnection, SSLConnection):
-    pass
+
+def _sturdy(kind: type[C]) -> type[C]:
+    return type(kind.__name__, (_Sturdy, kind), {})
 
 
 def connect(url: str, *, max_connections: int = 64) -> Redis:
@@ -102,8 +114,7 @@ def connect(url: str, *, max_connections: int = 64) -> Redis:
         options["retry"] = Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 6)
         options |= {"max_connections": _NODE_CONNECTIONS, **address.options}
         cluster = RedisCluster(startup_nodes=nodes, **options)
-        tls = cluster.connection_kwargs["connection_class"] is SSLConnection
-        kind = _NodeConnectionTLS if tls else _NodeConnection
+        kind = _sturdy(cluster.connection_kwargs["connection_class"])
         cluster.connection_kwargs["connection_class"] = kind
         for node in cluster.startup_nodes:
             node.connection_class = kind
@@ -114,10 +125,13 @@ def connect(url: str, *, max_connections: int = 64) -> Redis:
         sentinels = Sentinel(address.nodes, sentinel_kwargs=asked)  # type: ignore[no-untyped-call]
         options |= {**waiting, **address.options}
         pool: Any = _SentinelPool(address.service, sentinels, **options)  # type: ignore[no-untyped-call]
+        pool.connection_class = _sturdy(pool.connection_class)
         return Redis.from_pool(pool)
     # All that is asked of it is bounded by who asks; to bound each send as well costs a task each.
     options["socket_timeout"] = None
-    return Redis.from_pool(_Pool.from_url(url, **waiting, **options))
+    alone = _Pool.from_url(url, **waiting, **options)
+    alone.connection_class = _sturdy(alone.connection_class)
+    return Redis.from_pool(alone)
 
 
 def connect_blocking(url: str, seconds: float) -> BlockingRedis:

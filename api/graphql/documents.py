@@ -1,8 +1,10 @@
 """Documents: parsed and validated once, and refused for their shape before either gets dear."""
 
+import re
+from bisect import bisect_left
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from graphql import (
@@ -14,6 +16,8 @@ from graphql import (
     GraphQLSchema,
     NoSchemaIntrospectionCustomRule,
     SelectionSetNode,
+    Source,
+    SourceLocation,
     parse,
     specified_rules,
     validate,
@@ -25,11 +29,27 @@ MAX_INTROSPECTION_DEPTH: Final = 20
 MAX_ALIASES: Final = 64
 MAX_DIRECTIVES: Final = 32
 MAX_REPEATS: Final = 16  # of one response key in one selection: they are compared pair by pair
+MAX_LINES: Final = 2000
+MAX_ERRORS: Final = 10  # that are told; some look through the whole text for their lines
 TOO_DEEP: Final = "The document is nested too deeply."
 _CACHED: Final = 512
 _known: Final[OrderedDict[tuple[str, bool], tuple[GraphQLError, ...]]] = OrderedDict()
 _RULES: Final = tuple(specified_rules)
 _CLOSED_RULES: Final = (*specified_rules, NoSchemaIntrospectionCustomRule)
+
+
+class _Text(Source):
+    """Finds the line of a position without going through all before it, as each error asks for."""
+
+    @cached_property
+    def _breaks(self) -> list[tuple[int, int]]:
+        """Where each line break begins and ends."""
+        return [match.span() for match in re.finditer(r"\r\n|[\n\r]", self.body)]
+
+    def get_location(self, position: int) -> SourceLocation:
+        before = bisect_left(self._breaks, (position, 0))
+        start = self._breaks[before - 1][1] if before else 0
+        return SourceLocation(before + 1, position + 1 - start)
 
 
 @lru_cache(_CACHED)
@@ -40,7 +60,7 @@ def parsed(text: str) -> DocumentNode:
         GraphQLError: it is no document.
         RecursionError: it is nested beyond measure.
     """
-    return parse(text, max_tokens=MAX_TOKENS)
+    return parse(_Text(text), max_tokens=MAX_TOKENS)
 
 
 def is_known(text: str, introspection: bool) -> bool:
@@ -67,12 +87,14 @@ def faults(schema: GraphQLSchema, text: str, introspection: bool) -> tuple[Graph
 def _faults(schema: GraphQLSchema, text: str, introspection: bool) -> tuple[GraphQLError, ...]:
     try:
         document = parsed(text)
+        if text.count("\n") + text.count("\r") >= MAX_LINES:
+            return (GraphQLError(f"The document may have {MAX_LINES} lines."),)
         misshapen = _Shape(document).fault()
         if misshapen is not None:
             return (GraphQLError(misshapen),)
         rules = _RULES if introspection else _CLOSED_RULES
         # "Did you mean ..." tells the schema a name at a time.
-        return tuple(validate(schema, document, rules, hide_suggestions=not introspection))
+        return tuple(validate(schema, document, rules, MAX_ERRORS, not introspection))
     except RecursionError:
         return (GraphQLError(TOO_DEEP),)
 

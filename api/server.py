@@ -12,6 +12,7 @@ from typing import Final
 import uvicorn
 from sse_starlette.sse import AppStatus
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from api import tracing
 from api.app import create_app
@@ -38,6 +39,14 @@ class Http(HttpToolsProtocol):
     def handle_websocket_upgrade(self) -> None:
         super().handle_websocket_upgrade()
         self.parser = None  # type: ignore[assignment]  # as when a connection is lost
+
+
+class WebSocket(WebSocketsSansIOProtocol):
+    """uvicorn's own, which leaves no cycle behind: the last message would wait in it, too."""
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.conn.parser.close()  # a generator that knows the connection, which knows it
 
 
 class Server(uvicorn.Server):
@@ -89,11 +98,11 @@ def _collect_seldom() -> None:
     A look stops the process for some 40 ms with 800 connections, most of it spent on the state of
     matches in play, and finds next to nothing (tests/api/test_garbage.py): streams of server-sent
     events alone leave cycles when they end. The first number is also how many objects of those may
-    wait, which are some 25 MB.
+    wait: 15 MB as a rule, and some 55 of requests as large as they may be.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 2, 5)
+    gc.set_threshold(50_000, 2, 5)
 
 
 def serve(settings: Settings) -> None:
@@ -108,6 +117,7 @@ def serve(settings: Settings) -> None:
         host=settings.host,
         port=settings.port,
         http=Http,
+        ws=WebSocket,
         log_config=None,
         access_log=False,
         proxy_headers=bool(settings.trusted_proxies),

@@ -12,10 +12,11 @@ from contextlib import AsyncExitStack, contextmanager
 
 import pytest
 import uvicorn
+from websockets.server import ServerProtocol
 
 from api.app import create_app
 from api.cli.embedded import free_port
-from api.server import Http
+from api.server import Http, WebSocket
 from api.service import MatchService
 from tests.bench.people import WAYS, Person, choice
 from workers import house
@@ -29,7 +30,9 @@ SOON = 0.3  # the server has noticed who has gone
 async def url(parts) -> AsyncIterator[str]:
     """The API in this process, served as ``api.server`` does it, beside which no worker runs."""
     port = free_port()
-    config = uvicorn.Config(create_app(parts=parts), port=port, log_config=None, http=Http)
+    config = uvicorn.Config(
+        create_app(parts=parts), port=port, log_config=None, http=Http, ws=WebSocket
+    )
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
     async with asyncio.timeout(20):
@@ -45,12 +48,14 @@ def garbage() -> Iterator[Counter[str]]:
     """What of the server's was in cycles after the block, by type."""
     found: Counter[str] = Counter()
     gc.collect()
+    gc.disable()
     gc.set_debug(gc.DEBUG_SAVEALL)
     try:
         yield found
         gc.collect()
     finally:
         gc.set_debug(0)
+        gc.enable()
     for kind in map(type, gc.garbage):
         if kind.__module__.partition(".")[0] in SERVER:
             found[f"{kind.__module__}.{kind.__qualname__}"] += 1
@@ -127,4 +132,7 @@ async def test_matches_that_are_opened_and_connections_that_close_leave_no_cycle
     with garbage() as found:
         await table.play()
         await asyncio.sleep(SOON)
+        # These the collector would not tell of: it ends their generators, and they are gone.
+        left = [each for each in gc.get_objects() if isinstance(each, ServerProtocol)]
     assert found == {}
+    assert left == []

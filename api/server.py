@@ -98,7 +98,7 @@ def _collect_seldom() -> None:
     A look stops the process for some 40 ms with 800 connections, most of it spent on the state of
     matches in play, and finds next to nothing (tests/api/test_garbage.py): streams of server-sent
     events alone leave cycles when they end. The first number is also how many objects of those may
-    wait: 15 MB as a rule, and some 55 of requests as large as they may be.
+    wait: 25 MB as a rule, and some 65 of requests as large as they may be.
     """
     gc.collect()
     gc.freeze()
